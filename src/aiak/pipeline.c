@@ -6,29 +6,17 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 
-enum { MOST_DIGITS = 9 };
-
 static const char *const chips[] = {"a800", "h800", "h100", "kunlun3", "ascend_910b", NULL};
-
-/* Reads a number of at least 1, or -1. */
-static bool read_most(const char *text, size_t length, int64_t *out)
-{
-    size_t digits = strspn(text, "0123456789");
-    if (length == 2 && strncmp(text, "-1", 2) == 0) {
-        *out = CALC_AIAK_UNLIMITED;
-        return true;
-    }
-    *out = strtoll(text, NULL, 10);
-    return digits == length && length > 0 && length <= MOST_DIGITS && *out > 0;
-}
 
 static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char *complaint,
                      size_t size)
 {
-    char name[32], list[128] = "";
+    char name[32], number[16], list[128] = "";
+    double most = CALC_AIAK_UNLIMITED;
     size_t named = strcspn(text, ":,");
     snprintf(name, sizeof name, "%.*s", (int)named, text);
     int chip = calc_choice_index(chips, name);
@@ -38,11 +26,14 @@ static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char 
                  calc_append_choices(list, sizeof list, chips));
         return false;
     }
-    if (named < length && !read_most(text + named + 1, length - named - 1, &gpu.most)) {
+    snprintf(number, sizeof number, "%.*s", named < length ? (int)(length - named - 1) : 0,
+             text + named + 1);
+    if (named < length && (!calc_decimal_read(number, true, -1, 999999999, &most) || most == 0)) {
         snprintf(complaint, size, "\"%.*s\" is no number of %s: 1 or more, or -1 for any",
                  (int)(length - named - 1), text + named + 1, name);
         return false;
     }
+    gpu.most = (int64_t)most;
     for (int i = 0; i < out->count; i++) {
         if (out->of[i].chip == gpu.chip) {
             snprintf(complaint, size, "%s is named twice", name);

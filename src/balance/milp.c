@@ -97,7 +97,7 @@ static double horizon(const calc_milp_maker *m)
         const calc_balance_place *at = &p->place[place];
         micro_s += at->fw_s + at->agrad_s + at->wgrad_s;
     }
-    return ceil((double)(m->microbatches + 1) * micro_s / m->out->unit_s) + 1;
+    return ceil((double)(p->shape.microbatches + 1) * micro_s / m->out->unit_s) + 1;
 }
 
 /* ---- The whole --------------------------------------------------------------------------------*/
@@ -121,10 +121,9 @@ static calc_status refuse(const calc_balance_problem *p, calc_errors *errors)
 
 static calc_status make(calc_milp_maker *m)
 {
-    calc_schedule_shape s = m->problem->shape;
-    s.microbatches = m->microbatches; /* those in the program */
+    const calc_schedule_shape s = m->problem->shape;
     if (s.stages > CALC_BALANCE_STAGES || s.stages * s.chunks > CALC_BALANCE_PLACES ||
-        m->microbatches > CALC_MILP_MOST / (2 * s.stages * s.chunks)) {
+        s.microbatches > CALC_MILP_MOST / (2 * s.stages * s.chunks)) {
         return CALC_ERR_RANGE;
     }
     m->room = calc_schedule_ops_room(&s);
@@ -143,8 +142,8 @@ static calc_status make(calc_milp_maker *m)
     return m->status;
 }
 
-calc_status calc_milp_build(const calc_balance_problem *problem, const calc_milp_options *options,
-                            calc_milp *out, calc_errors *errors)
+calc_status calc_milp_build(const calc_balance_problem *problem, calc_milp *out,
+                            calc_errors *errors)
 {
     *out = (calc_milp){.shape = problem->shape};
     calc_status status = refuse(problem, errors);
@@ -155,14 +154,7 @@ calc_status calc_milp_build(const calc_balance_problem *problem, const calc_milp
     if (!maker) {
         return calc_errors_no_memory(errors);
     }
-    *maker = (calc_milp_maker){
-        .problem = problem, .out = out, .microbatches = problem->shape.microbatches};
-    enum { FROM = 6, KEPT = 5 };
-    int64_t rounds = maker->microbatches / problem->shape.stages;
-    if (options && options->reduce && rounds >= FROM) {
-        maker->left_out = rounds - KEPT;
-        maker->microbatches -= maker->left_out * problem->shape.stages;
-    }
+    *maker = (calc_milp_maker){.problem = problem, .out = out};
     status = make(maker);
     free(maker->op);
     free(maker->count);
@@ -173,8 +165,7 @@ calc_status calc_milp_build(const calc_balance_problem *problem, const calc_milp
     calc_milp_free(out);
     return status == CALC_ERR_NOMEM
                ? calc_errors_no_memory(errors)
-               : calc_errors_add(errors, status, CALC_KIND_NONE, NULL,
-                                 "take fewer micro-batches, or reduce them",
+               : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, "take fewer micro-batches",
                                  "the mixed-integer program is too large: at most %d rows and "
                                  "columns, and %d chunks of stages",
                                  CALC_MILP_MOST, CALC_BALANCE_PLACES);
@@ -281,12 +272,9 @@ static void put_bounds(text *t, const calc_milp *milp)
     }
     put(t, "BOUNDS\n");
     for (size_t column = 0; column < milp->columns; column++) {
-        const calc_milp_column *c = &milp->column[column];
         calc_milp_column_name(column, name);
-        if (c->lower != 0) {
-            put(t, " LO BND       %-8s  %12s\n", name, calc_mps_number(c->lower, number));
-        }
-        put(t, " UP BND       %-8s  %12s\n", name, calc_mps_number(c->upper, number));
+        put(t, " UP BND       %-8s  %12s\n", name,
+            calc_mps_number(milp->column[column].upper, number));
     }
 }
 
@@ -513,7 +501,7 @@ static calc_status divide(const calc_balance_problem *problem, double time_limit
     calc_solver_result result;
     memset(out, 0, sizeof *out);
     out->stage = -1;
-    calc_status status = calc_milp_build(problem, NULL, &milp, errors);
+    calc_status status = calc_milp_build(problem, &milp, errors);
     if (status != CALC_OK) {
         return status;
     }

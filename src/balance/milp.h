@@ -33,8 +33,7 @@
     X(BW_TIME, "backward_time")                                                                    \
     X(FLIGHT, "flight") /* memory of a micro-batch in flight */                                    \
     X(FW_START, "forward_start")                                                                   \
-    X(BW_START, "backward_start")                                                                  \
-    X(PERIOD, "period") /* of the omitted micro-batches */
+    X(BW_START, "backward_start")
 
 #define CALC_MILP_WHAT_NAME(name, text) CALC_MILP_##name,
 typedef enum calc_milp_what {
@@ -49,8 +48,8 @@ typedef struct calc_milp_column {
     int kind; /**< of layers, or the chip; -1: none, as the next ones */
     int stage, chunk, microbatch;
     bool integer;
-    double lower, upper; /**< finite */
-    double cost;         /**< in the objective, which is minimised */
+    double upper; /**< finite; none is below 0 */
+    double cost;  /**< in the objective, which is minimised */
 } calc_milp_column;
 
 typedef enum calc_milp_sense { CALC_MILP_LESS, CALC_MILP_EQUAL, CALC_MILP_MORE } calc_milp_sense;
@@ -78,20 +77,11 @@ typedef struct calc_milp {
 
 enum { CALC_MILP_NAME_SIZE = 9, CALC_MILP_MOST = 999999 };
 
-typedef struct calc_milp_options {
-    /** From 6 micro-batches per stage on, the program has only 5 per stage and the remainder; each
-     *  further one per stage takes the longest time between the first forwards of the last two
-     *  rounds on any stage. Not exact where that is not yet steady. */
-    bool reduce;
-} calc_milp_options;
-
 /** Make the program.
- *  @param options  NULL: none
- *  @param out      on CALC_OK to be freed; else empty
+ *  @param out  on CALC_OK to be freed; else empty
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED for a schedule other than 1F1B and GPipe, or one that does
  *  not run on the shape; CALC_ERR_RANGE beyond CALC_MILP_MOST rows or columns; CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_milp_build(const calc_balance_problem *problem,
-                                          const calc_milp_options *options, calc_milp *out,
+CALC_MUST_USE calc_status calc_milp_build(const calc_balance_problem *problem, calc_milp *out,
                                           calc_errors *errors);
 
 void calc_milp_free(calc_milp *milp);
@@ -178,9 +168,7 @@ typedef struct calc_milp_place {
 typedef struct calc_milp_maker {
     const calc_balance_problem *problem;
     calc_milp *out;
-    calc_status status;   /**< of the first failure; after it nothing is added */
-    int64_t microbatches; /**< that are in the program */
-    int64_t left_out;     /**< rounds of one micro-batch per stage that are left out */
+    calc_status status; /**< of the first failure; after it nothing is added */
     int places;
     calc_schedule_op *op; /**< of all stages, as calc_balance_orders() writes them */
     int64_t room, *count;

@@ -2,7 +2,6 @@
 #include "balance/milp.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "balance/evaluate.h"
@@ -397,7 +396,7 @@ static int make_starts(calc_milp_maker *m, calc_milp_what what, int place)
 {
     calc_milp_column column = on_place(m, what, place);
     int first = -1;
-    for (int64_t i = 0; i < m->microbatches; i++) {
+    for (int64_t i = 0; i < m->problem->shape.microbatches; i++) {
         column.microbatch = (int)i;
         int added = milp_column_add(m, &column);
         first = i == 0 ? added : first;
@@ -447,28 +446,9 @@ static void make_way(calc_milp_maker *m, int microbatch)
     }
 }
 
-/* Each omitted round of micro-batches takes the longest time on any stage from the first forward of
- * the second-to-last round to that of the last. */
-static void make_period(calc_milp_maker *m)
-{
-    if (m->left_out == 0) {
-        return;
-    }
-    int stages = (int)m->problem->shape.stages;
-    calc_milp_column column = on_place(m, CALC_MILP_PERIOD, -1);
-    column.cost = (double)m->left_out;
-    int period = milp_column_add(m, &column);
-    for (int place = 0; place < stages; place++) {
-        int last = m->place[place].fw_start + (int)m->microbatches - stages;
-        milp_row_add(m, CALC_MILP_MORE, 0);
-        milp_term_add(m, period, 1);
-        milp_term_add(m, last - stages, 1);
-        milp_term_add(m, last, -1);
-    }
-}
-
 void calc_milp_make_times(calc_milp_maker *m)
 {
+    int microbatches = (int)m->problem->shape.microbatches;
     for (int place = 0; place < m->places; place++) {
         make_passes(m, place);
     }
@@ -479,13 +459,12 @@ void calc_milp_make_times(calc_milp_maker *m)
     for (int stage = 0; stage < m->problem->shape.stages; stage++) {
         make_order(m, stage);
     }
-    for (int i = 0; i < (int)m->microbatches; i++) {
+    for (int i = 0; i < microbatches; i++) {
         make_way(m, i);
     }
-    make_period(m);
     /* The last pass of all stages is the last micro-batch's backward at the model's beginning. */
     if (m->status == CALC_OK) {
-        m->out->column[m->place[0].bw_start + (int)m->microbatches - 1].cost = 1;
+        m->out->column[m->place[0].bw_start + microbatches - 1].cost = 1;
         m->out->column[m->place[0].bw_time].cost = 1;
     }
 }

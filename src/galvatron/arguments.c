@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -51,36 +50,21 @@ static bool refuse(const char *value, const char *expected, char *why, size_t si
     return false;
 }
 
-/* Reads a number from .lo to .hi that ends at the end of the text or at one of `ends`. */
-static bool number(const calc_galvatron_argument *row, const char **at, const char *ends,
-                   double *out)
-{
-    char *end;
-    double value = calc_decimal_at(*at, &end);
-    bool any = row->kind == CALC_GALVATRON_TAKES_LIMIT && value == -1;
-    bool whole = row->kind == CALC_GALVATRON_TAKES_REAL || value == floor(value);
-    if (end == *at || (*end && !strchr(ends, *end)) || !whole ||
-        !(any || (value >= row->lo && value <= row->hi))) {
-        return false;
-    }
-    *at = end;
-    *out = value;
-    return true;
-}
-
 static bool set_number(const calc_galvatron_argument *row, const char *value, void *member,
                        char *why, size_t size)
 {
     char expected[96];
-    const char *at = value;
     double found;
-    if (!number(row, &at, "", &found)) {
+    bool real = row->kind == CALC_GALVATRON_TAKES_REAL;
+    bool limit = row->kind == CALC_GALVATRON_TAKES_LIMIT;
+    bool fine = calc_decimal_read(value, false, row->lo, row->hi, &found) ||
+                (limit && calc_decimal_read(value, false, -1, -1, &found));
+    if (!fine || !(real || found == floor(found))) {
         snprintf(expected, sizeof expected, "%s from %.10g to %.10g%s",
-                 row->kind == CALC_GALVATRON_TAKES_REAL ? "a number" : "a whole number", row->lo,
-                 row->hi, row->kind == CALC_GALVATRON_TAKES_LIMIT ? ", or -1" : "");
+                 real ? "a number" : "a whole number", row->lo, row->hi, limit ? ", or -1" : "");
         return refuse(value, expected, why, size);
     }
-    if (row->kind == CALC_GALVATRON_TAKES_REAL) {
+    if (real) {
         *(double *)member = found;
     } else {
         *(int64_t *)member = (int64_t)found;
@@ -91,15 +75,19 @@ static bool set_number(const calc_galvatron_argument *row, const char *value, vo
 static bool set_layers(const calc_galvatron_argument *row, const char *value,
                        calc_galvatron_sizes *sizes, char *why, size_t size)
 {
-    const char *at = value;
-    double found;
     sizes->count = 0;
-    while (sizes->count < CALC_GALVATRON_TYPES && number(row, &at, ", ", &found)) {
+    for (const char *at = value; sizes->count < CALC_GALVATRON_TYPES;) {
+        char *end;
+        double found = calc_decimal_at(at, &end);
+        bool ends = end != at && (!*end || strchr(", ", *end));
+        if (!ends || found != floor(found) || !(found >= row->lo && found <= row->hi)) {
+            break;
+        }
         sizes->of[sizes->count++] = (int64_t)found;
-        if (!*at) {
+        if (!*end) {
             return true;
         }
-        at += 1 + strspn(at + 1, " ");
+        at = end + 1 + strspn(end + 1, " ");
     }
     char expected[128];
     snprintf(expected, sizeof expected,
@@ -246,16 +234,6 @@ typedef struct reader {
     calc_errors *errors;
 } reader;
 
-static bool is_in(const char *const *words, const char *word, size_t length)
-{
-    for (; *words; words++) {
-        if (strlen(*words) == length && strncmp(*words, word, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* All names of a block, or the names of the blocks if `block` is NULL; NULL at the end. */
 enum { NAMES = 64 };
 static void names_of(const char *block, const char *list[NAMES])
@@ -353,7 +331,7 @@ static calc_status take_layers(const reader *r, const calc_setting *s)
 static calc_status take_other(const reader *r, const calc_setting *s)
 {
     calc_galvatron_arguments *a = r->out;
-    if (!is_in(others, s->key, strlen(s->key))) {
+    if (calc_choice_index(others, s->key) < 0) {
         return unknown(r, s, "key", s->key, others);
     }
     if (strcmp(s->key, "layers") == 0) {
@@ -388,11 +366,8 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
                    ? CALC_OK
                    : wrong(r, s, why);
     }
-    bool shared = strcmp(block, "model_info") == 0 || strcmp(block, "common_train_info") == 0 ||
-                  strcmp(block, "parallelism_info") == 0;
-    char word[64];
-    snprintf(word, sizeof word, " %.*s ", (int)strcspn(key, "."), key);
-    if (shared && strstr(training, word)) {
+    bool shared = calc_is_word("model_info common_train_info parallelism_info", block);
+    if (shared && calc_word_in(training, key, strcspn(key, "."))) {
         return CALC_OK;
     }
     char what[80];
@@ -408,13 +383,13 @@ static calc_status take(const reader *r, const calc_setting *s, const char *path
     size_t length = strcspn(path, ".");
     char block[64];
     names_of(NULL, blocks);
-    if (!is_in(blocks, path, length)) {
+    snprintf(block, sizeof block, "%.*s", (int)length, path);
+    if (calc_choice_index(blocks, block) < 0) {
         /* Reports an unknown block once, by itself; a name with a dot looks like an argument in a
          * block, of which there is none. */
         return path[length] && r->errors->count > 0 ? CALC_ERR_FIELD
                                                     : unknown(r, s, "block", path, blocks);
     }
-    snprintf(block, sizeof block, "%.*s", (int)length, path);
     return path[length] ? take_argument(r, s, block, path + length + 1) : CALC_OK;
 }
 
@@ -444,7 +419,7 @@ static calc_status read_settings(const reader *r, const calc_settings *settings)
         const calc_setting *s = &settings->item[i];
         bool nested = strchr(s->key, '.') != NULL;
         bool inside = skip > 0 ? strncmp(s->key, root, skip) == 0
-                               : nested || is_in(blocks, s->key, strlen(s->key));
+                               : nested || calc_choice_index(blocks, s->key) >= 0;
         calc_status one = CALC_OK;
         if (inside) {
             one = take(r, s, s->key + skip);

@@ -118,22 +118,37 @@ static int zero_stage(const calc_galvatron_strategy *s)
     return s->type == CALC_GALVATRON_DDP ? 0 : s->type == CALC_GALVATRON_ZERO2 ? 2 : 3;
 }
 
-/* What the lists of files have of a layer. */
-enum { DEGREE, NEIGHBOURS, ZERO3, ULYSSES, CHECKPOINT, CONTEXT, REPLICAS, ZERO_STAGE, NUMBERS };
+enum { DEGREE_MAX = 65536, COUNT_MAX = 1000000000 };
+
+/* What lists of files have of a layer: Galvatron's lists, and others of PaddleNLP's. */
+enum { DEGREE, NEIGHBOURS, ZERO3, ULYSSES, CHECKPOINT, CONTEXT, EXPERTS, EXPERT_DEGREE, LISTS };
+enum { REPLICAS = LISTS, ZERO_STAGE, NUMBERS };
+static const struct {
+    const char *key;
+    int lo, hi, absent; /* -1: the list is needed */
+} lists[LISTS] = {[DEGREE] = {"tp_sizes_enc", 1, DEGREE_MAX, -1},
+                  [NEIGHBOURS] = {"tp_consecutive_flags", 0, 1, -1},
+                  [ZERO3] = {"dp_types_enc", 0, 1, -1},
+                  [ULYSSES] = {"use_sp", 0, 1, 0},
+                  [CHECKPOINT] = {"checkpoint", 0, 1, 0},
+                  [CONTEXT] = {"cp_sizes_enc", 1, DEGREE_MAX, 1},
+                  [EXPERTS] = {"ep_sizes_enc", 1, DEGREE_MAX, 1},
+                  [EXPERT_DEGREE] = {"tp_of_ep_sizes_enc", 1, DEGREE_MAX, 1}};
 
 static void put_list(calc_put *put, const calc_galvatron_layout *l, const char *key, int what)
 {
     char text[8 * CALC_GALVATRON_LAYERS] = "";
     for (int i = 0; i < l->layers; i++) {
         const calc_galvatron_strategy *s = &l->layer[i];
-        const int number[NUMBERS] = {calc_galvatron_degree(s),
-                                     1,
-                                     s->type == CALC_GALVATRON_ZERO3,
-                                     s->sp > 1,
-                                     s->checkpoint,
-                                     s->cp,
-                                     s->dp,
-                                     zero_stage(s)};
+        bool zero3 = s->type == CALC_GALVATRON_ZERO3;
+        const int number[NUMBERS] = {[DEGREE] = calc_galvatron_degree(s),
+                                     [NEIGHBOURS] = 1,
+                                     [ZERO3] = zero3,
+                                     [ULYSSES] = s->sp > 1,
+                                     [CHECKPOINT] = s->checkpoint,
+                                     [CONTEXT] = s->cp,
+                                     [REPLICAS] = s->dp,
+                                     [ZERO_STAGE] = zero_stage(s)};
         calc_append(text, sizeof text, "%s%d", i ? "," : "", number[what]);
     }
     calc_put_text(put, key, text);
@@ -153,11 +168,9 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
         calc_append(division, sizeof division, "%s%d", i ? "," : "", s->division[i]);
     }
     calc_putf(&put, "{\npp_deg: %d", s->pp);
-    put_list(&put, s, "tp_sizes_enc", DEGREE);
-    put_list(&put, s, "tp_consecutive_flags", NEIGHBOURS);
-    put_list(&put, s, "dp_types_enc", ZERO3);
-    put_list(&put, s, "use_sp", ULYSSES);
-    put_list(&put, s, "checkpoint", CHECKPOINT);
+    for (int what = DEGREE; what <= CHECKPOINT; what++) {
+        put_list(&put, s, lists[what].key, what);
+    }
     calc_putf(&put,
               "world_size: %d, global_bsz: %jd, chunks: %jd, pp_division: %s, pipeline_type: %s, "
               "default_dp_type: %s, vtp: %d, vsp: %d, embed_sdp: %d",
@@ -165,7 +178,7 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
               calc_galvatron_schedule_words[s->pipeline_type], dp_types[s->default_dp_type],
               calc_galvatron_degree(&s->ends), s->ends.sp > 1, zero3);
     if (split) {
-        put_list(&put, s, "cp_sizes_enc", CONTEXT);
+        put_list(&put, s, lists[CONTEXT].key, CONTEXT);
         calc_put_count(&put, "vcp", s->ends.cp);
     }
     calc_putf(&put, "vocab_sdp: %d}", zero3);
@@ -523,8 +536,6 @@ calc_status calc_galvatron_layout_from(calc_galvatron_layout *out, const calc_ap
 
 /* Reads galvatron_config_*.json: lists in texts, with one number for each layer. */
 
-enum { DEGREE_MAX = 65536, COUNT_MAX = 1000000000 };
-
 typedef struct reader {
     const calc_settings *settings;
     const char *text, *name;
@@ -533,11 +544,6 @@ typedef struct reader {
     calc_errors *errors;
     calc_galvatron_layout *out;
 } reader;
-
-/* Numbers of a list. */
-typedef struct list {
-    int count, of[CALC_GALVATRON_LAYERS];
-} list;
 
 /* Adds an error about byte `offset` of a value. */
 static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
@@ -563,11 +569,6 @@ static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, 
                           "%s: %s", s->key, text);
 }
 
-static calc_status missing(const reader *r, const char *key)
-{
-    return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0, NULL, "%s is missing", key);
-}
-
 static calc_status wrong_value(const reader *r, const calc_setting *s, size_t offset,
                                const char *expected)
 {
@@ -578,23 +579,42 @@ static calc_status wrong_value(const reader *r, const calc_setting *s, size_t of
     return wrong(r, s, offset, NULL, text);
 }
 
-/* Reads a whole number; `absent` without the key, or an error if that is -1. */
-static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_t hi,
-                            int64_t absent, int64_t *out)
+/* Reads up to `most` numbers from `lo` to `hi`. Without the key there are none, which is an error
+ * if they are needed. */
+static calc_status numbers_of(const reader *r, const char *key, int lo, int hi, bool needed,
+                              int most, int *out, int *count)
 {
     const calc_setting *s = calc_settings_last(r->settings, key);
-    *out = absent;
+    *count = 0;
     if (!s || !s->value[0]) {
-        return absent < 0 ? missing(r, key) : CALC_OK;
+        return needed ? calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0, NULL,
+                                       "%s is missing", key)
+                      : CALC_OK;
     }
-    char *end, expected[64];
-    long long value = strtoll(s->value, &end, 10);
-    if (*end || value < lo || value > hi) {
-        snprintf(expected, sizeof expected, "a whole number from %jd to %jd", lo, hi);
-        return wrong_value(r, s, 0, expected);
+    for (const char *at = s->value;;) {
+        char *end, expected[80];
+        long value = strtol(at, &end, 10);
+        if (end == at || (*end && *end != ',') || value < lo || value > hi || *count == most) {
+            snprintf(expected, sizeof expected, hi == 1 ? "0 or 1" : "a whole number from %d to %d",
+                     lo, hi);
+            return wrong_value(r, s, (size_t)(at - s->value), expected);
+        }
+        out[(*count)++] = (int)value;
+        if (!*end) {
+            return CALC_OK;
+        }
+        at = end + 1 + strspn(end + 1, " ");
     }
-    *out = value;
-    return CALC_OK;
+}
+
+/* Reads a whole number; `absent` without the key, or an error if that is -1. */
+static calc_status count_of(const reader *r, const char *key, int lo, int hi, int64_t absent,
+                            int64_t *out)
+{
+    int number, count;
+    calc_status status = numbers_of(r, key, lo, hi, absent < 0, 1, &number, &count);
+    *out = count > 0 ? number : absent;
+    return status;
 }
 
 /* Reads one of the words; the first without the key. */
@@ -606,43 +626,6 @@ static calc_status word_of(const reader *r, const char *key, const char *const w
     *out = index < 0 ? 0 : index;
     return index < 0 ? wrong_value(r, s, 0, calc_append_choices(expected, sizeof expected, words))
                      : CALC_OK;
-}
-
-/* Reads a list of numbers from `lo` to `hi`, with `length` items unless that is 0. All items are
- * `absent` without the key, or it is an error if that is -1. */
-static calc_status list_of(const reader *r, const char *key, int lo, int hi, int length, int absent,
-                           list *out)
-{
-    const calc_setting *s = calc_settings_last(r->settings, key);
-    out->count = 0;
-    if (!s || !s->value[0]) {
-        for (; out->count < length && absent >= 0; out->count++) {
-            out->of[out->count] = absent;
-        }
-        return absent < 0 ? missing(r, key) : CALC_OK;
-    }
-    char expected[80], text[128];
-    snprintf(expected, sizeof expected, hi == 1 ? "0 or 1" : "a whole number from %d to %d", lo,
-             hi);
-    const char *at = s->value;
-    for (;;) {
-        char *end;
-        long value = strtol(at, &end, 10);
-        if (end == at || (*end && *end != ',') || value < lo || value > hi ||
-            out->count == CALC_GALVATRON_LAYERS) {
-            return wrong_value(r, s, (size_t)(at - s->value), expected);
-        }
-        out->of[out->count++] = (int)value;
-        if (!*end) {
-            break;
-        }
-        at = end + 1 + strspn(end + 1, " ");
-    }
-    if (length > 0 && out->count != length) {
-        snprintf(text, sizeof text, "%d values beside %d of tp_sizes_enc", out->count, length);
-        return wrong(r, s, 0, "a value for each layer", text);
-    }
-    return CALC_OK;
 }
 
 /* Number of GPUs in a name: "..._2nodes_8gpus_per_node_..." gives 16; 0 if the name has none. */
@@ -708,45 +691,52 @@ static calc_status refuse_degrees(const reader *r, const char *key, int number, 
     return wrong(r, calc_settings_last(r->settings, key), 0, NULL, text);
 }
 
+/* Reads a list, which has a number for each layer. */
+static calc_status list_of(const reader *r, int what, int *out)
+{
+    char text[128];
+    const char *key = lists[what].key;
+    const calc_setting *s = calc_settings_last(r->settings, key);
+    int count, *layers = &r->out->layers;
+    calc_status status = numbers_of(r, key, lists[what].lo, lists[what].hi, lists[what].absent < 0,
+                                    CALC_GALVATRON_LAYERS, out, &count);
+    *layers = what == DEGREE ? count : *layers;
+    if (status == CALC_OK && count > 0 && count != *layers) {
+        snprintf(text, sizeof text, "%d values beside %d of tp_sizes_enc", count, *layers);
+        return wrong(r, s, 0, "a value for each layer", text);
+    }
+    for (int i = 0; i < *layers && status == CALC_OK; i++) {
+        out[i] = count > 0 ? out[i] : lists[what].absent;
+        if (what >= EXPERTS && out[i] > 1) {
+            return wrong(r, s, 0, NULL,
+                         "experts of layers that differ are not read: all must be 1");
+        }
+    }
+    return status;
+}
+
 static calc_status read_layers(const reader *r)
 {
     calc_galvatron_layout *out = r->out;
-    static const char *const experts[] = {"ep_sizes_enc", "tp_of_ep_sizes_enc"};
-    list *l = calloc(7, sizeof *l);
-    if (!l) {
-        return calc_errors_no_memory(r->errors);
+    int(*of)[CALC_GALVATRON_LAYERS] = calloc(LISTS, sizeof *of);
+    calc_status status = of ? CALC_OK : calc_errors_no_memory(r->errors);
+    for (int what = 0; what < LISTS && !status; what++) {
+        status = list_of(r, what, of[what]);
     }
-    list *tp = &l[0], *flags = &l[1], *types = &l[2], *sp = &l[3], *again = &l[4], *cp = &l[5];
-    calc_status status = list_of(r, "tp_sizes_enc", 1, DEGREE_MAX, 0, -1, tp);
-    int n = tp->count;
-    status = status ? status : list_of(r, "tp_consecutive_flags", 0, 1, n, -1, flags);
-    status = status ? status : list_of(r, "dp_types_enc", 0, 1, n, -1, types);
-    status = status ? status : list_of(r, "use_sp", 0, 1, n, 0, sp);
-    status = status ? status : list_of(r, "checkpoint", 0, 1, n, 0, again);
-    status = status ? status : list_of(r, "cp_sizes_enc", 1, DEGREE_MAX, n, 1, cp);
-    for (int k = 0; k < 2 && !status; k++) {
-        status = list_of(r, experts[k], 1, DEGREE_MAX, n, 1, &l[6]);
-        for (int i = 0; i < n && !status; i++) {
-            if (l[6].of[i] > 1) {
-                status = wrong(r, calc_settings_last(r->settings, experts[k]), 0, NULL,
-                               "experts of layers that differ are not read: all must be 1");
-            }
-        }
-    }
-    out->layers = n;
-    for (int i = 0; i < n && !status; i++) {
+    for (int i = 0; i < out->layers && !status; i++) {
         calc_galvatron_strategy *s = &out->layer[i];
-        s->type = types->of[i] ? CALC_GALVATRON_ZERO3 : out->default_dp_type;
-        s->checkpoint = again->of[i];
-        if (!set_degrees(r, tp->of[i], cp->of[i], sp->of[i] && tp->of[i] > 1, s)) {
-            status = refuse_degrees(r, "tp_sizes_enc", i + 1, tp->of[i], cp->of[i]);
+        int degree = of[DEGREE][i], cp = of[CONTEXT][i];
+        s->type = of[ZERO3][i] ? CALC_GALVATRON_ZERO3 : out->default_dp_type;
+        s->checkpoint = of[CHECKPOINT][i];
+        if (!set_degrees(r, degree, cp, of[ULYSSES][i] && degree > 1, s)) {
+            status = refuse_degrees(r, lists[DEGREE].key, i + 1, degree, cp);
         }
-        if (!flags->of[i] && tp->of[i] > 1) {
+        if (!of[NEIGHBOURS][i] && degree > 1) {
             calc_notes_add(r->notes,
                            "tp_consecutive_flags 0: ranks of a group are taken as neighbours");
         }
     }
-    free(l);
+    free(of);
     return status;
 }
 
@@ -789,24 +779,21 @@ static calc_status read_division(const reader *r)
     if (!s || !s->value[0]) {
         return CALC_OK;
     }
-    list *l = calloc(1, sizeof *l);
-    if (!l) {
-        return calc_errors_no_memory(r->errors);
-    }
-    calc_status status = list_of(r, "pp_division", 1, CALC_GALVATRON_LAYERS, 0, -1, l);
+    int of[CALC_GALVATRON_LAYERS], count;
+    calc_status status = numbers_of(r, "pp_division", 1, CALC_GALVATRON_LAYERS, true,
+                                    CALC_GALVATRON_LAYERS, of, &count);
     int64_t sum = 0;
-    for (int i = 0; i < l->count; i++) {
-        sum += l->of[i];
+    for (int i = 0; i < count; i++) {
+        sum += of[i];
     }
-    if (!status && (l->count != out->pp || sum != out->layers)) {
-        snprintf(text, sizeof text, "%d stages with %jd layers, not %d with %d", l->count, sum,
+    if (!status && (count != out->pp || sum != out->layers)) {
+        snprintf(text, sizeof text, "%d stages with %jd layers, not %d with %d", count, sum,
                  out->pp, out->layers);
         status = wrong(r, s, 0, NULL, text);
     }
     for (int i = 0; i < out->pp && !status; i++) {
-        out->division[i] = l->of[i];
+        out->division[i] = of[i];
     }
-    free(l);
     return status;
 }
 

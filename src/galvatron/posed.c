@@ -87,17 +87,6 @@ static void fill_stage(calc_galvatron_posed *p, int stage)
     }
 }
 
-/* Replaces times between groups, [GROUPS * GROUPS], by shorter routes through other groups. */
-static void calc_galvatron_shorten(double *switch_s)
-{
-    int n = CALC_GALVATRON_GROUPS;
-    for (int k = 0; k < n; k++) {
-        for (int i = 0; i < n * n; i++) {
-            switch_s[i] = fmin(switch_s[i], switch_s[i / n * n + k] + switch_s[k * n + i % n]);
-        }
-    }
-}
-
 /* Fills times between groups from costs of layers of these types, the least of them, so that no
  * answer is missed. A detour through other degrees is used if it is shorter. INFINITY: no layer has
  * such a degree. */
@@ -123,7 +112,11 @@ static void fill_switches(const calc_galvatron_posed *p, const int *type, int ty
             }
         }
     }
-    calc_galvatron_shorten(switch_s);
+    for (int by = 0; by < n; by++) {
+        for (int i = 0; i < n * n; i++) {
+            switch_s[i] = fmin(switch_s[i], switch_s[i / n * n + by] + switch_s[by * n + i % n]);
+        }
+    }
 }
 
 static void fill(calc_galvatron_posed *p)

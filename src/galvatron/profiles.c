@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,256 +11,94 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "galvatron/arguments.h"
-#include "io/json_numbers.h"
 #include "io/text.h"
 
-enum { OTHER = -1, BATCHES = 8 /* least for a line */ };
-
-/* layertype_<type>_bsz<batch>_seq<sequence>: milliseconds of a sample. */
-typedef struct row {
-    int type; /* OTHER: embedding and head */
-    int64_t batch, sequence;
-    bool right; /* its sequence is the request's */
-    double ms;
-} compute_row;
-
-typedef struct rows {
-    const calc_galvatron_request *request;
-    compute_row *item;
-    size_t count, capacity;
-} compute_rows;
-
-/* @return whether the key is one of a row */
-static bool parse(const calc_galvatron_request *request, const char *key, compute_row *row)
+static int limited(bool disabled, int64_t most, int world)
 {
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    if (calc_galvatron_key(key, "layertype_#_bsz#_seq#", values) == 3) {
-        bool known = values[0] < request->types;
-        *row = (compute_row){.type = known ? (int)values[0] : CALC_GALVATRON_TYPES,
-                             .batch = values[1],
-                             .sequence = values[2],
-                             .right = known && values[2] == request->layers[values[0]].seq_len};
-        return values[1] > 0 && values[2] > 0;
-    }
-    int count = calc_galvatron_key(key, "layertype_other_bsz#_seq*", values);
-    *row = (compute_row){.type = OTHER, .batch = values[0], .sequence = values[1]};
-    if (count < 2 || values[0] <= 0 || values[1] <= 0) {
-        return false;
-    }
-    row->right = calc_galvatron_is_sequences(request, &values[1], count - 1);
-    return true;
+    int degree = disabled ? 0 : most < 0 ? world : calc_galvatron_doublings(most);
+    return degree < world ? degree : world;
 }
 
-static calc_json_number_use take(void *context, const char *const *key, int depth,
-                                 const double *value)
+static int least(int a, int b)
 {
-    compute_rows *rows = context;
-    compute_row row;
-    (void)depth;
-    if (strncmp(key[0], "layertype_", 10) != 0) {
-        return CALC_JSON_NUMBER_IGNORED;
+    return a < b ? a : b;
+}
+
+calc_galvatron_needs calc_galvatron_needs_of(const calc_galvatron_request *request)
+{
+    int world = calc_galvatron_doublings(calc_galvatron_world(request));
+    calc_galvatron_needs needs = {.world = world};
+    needs.pp = least(limited(request->disable_pp, request->max_pp_deg, world),
+                     calc_galvatron_doublings(calc_galvatron_layer_count(request)));
+    needs.tp = limited(request->disable_tp, request->max_tp_deg, world);
+    needs.sp = limited(request->disable_sp, request->max_sp_deg, world);
+    needs.ends_tp = request->disable_embedding_lmhead_tp ? 0 : needs.tp;
+    needs.ends_sp = request->disable_embedding_lmhead_sp ? 0 : needs.sp;
+    return needs;
+}
+
+calc_status calc_galvatron_world_check(const calc_galvatron_request *request, calc_errors *errors)
+{
+    int64_t world = calc_galvatron_world(request);
+    int k = calc_galvatron_doublings(world);
+    if (world == (int64_t)1 << k && k < CALC_GALVATRON_DOUBLINGS) {
+        return CALC_OK;
     }
-    if (!parse(rows->request, key[0], &row)) {
-        return CALC_JSON_NUMBER_REFUSED;
+    return calc_errors_add(
+        errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, "degrees are powers of two, and use all GPUs",
+        "%jd nodes of %jd GPUs are %jd, expected a power of two up to %d", request->num_nodes,
+        request->num_gpus_per_node, world, 1 << (CALC_GALVATRON_DOUBLINGS - 1));
+}
+
+/* About the mean of x the line is orthogonal to the constant, and the curve, u^2 without its line
+ * and mean, to both, so that each coefficient is a quotient of two sums (Forsythe 1957, DOI
+ * 10.1137/0105007). */
+calc_galvatron_line calc_galvatron_fit(const double *x, const double *y, size_t count, double *bend)
+{
+    calc_galvatron_line line = {.least = INFINITY};
+    double centre = 0, squares = 0, cubes = 0, products = 0, curves = 0, bent = 0;
+    for (size_t i = 0; i < count; i++) {
+        centre += x[i] / (double)count;
+        line.offset += y[i] / (double)count;
+        line.least = fmin(line.least, x[i]);
+        line.most = fmax(line.most, x[i]);
     }
-    if (value) {
-        row.ms = *value;
-        if (!CALC_PUSH(rows->item, rows->count, rows->capacity, &row)) {
-            return CALC_JSON_NUMBER_NO_ROOM;
+    for (size_t i = 0; i < count; i++) {
+        double u = x[i] - centre;
+        squares += u * u;
+        cubes += u * u * u;
+        products += u * y[i];
+    }
+    line.slope = squares > 0 ? products / squares : 0;
+    line.offset -= line.slope * centre;
+    if (bend) {
+        double skew = squares > 0 ? cubes / squares : 0;
+        for (size_t i = 0; i < count; i++) {
+            double u = x[i] - centre, curve = u * (u - skew) - squares / (double)count;
+            curves += curve * curve;
+            bent += curve * y[i];
         }
+        *bend = curves > 1e-20 * squares * squares ? bent / curves : 0;
+        line.offset += *bend * (centre * (centre + skew) - squares / (double)count);
+        line.slope -= *bend * (2 * centre + skew);
     }
-    return CALC_JSON_NUMBER_TAKEN;
+    return line;
 }
 
-/* The subject of a line, in words of the file. */
-typedef struct subject {
-    const calc_galvatron_reading *reading;
-    const compute_rows *rows;
-    int type;
-    char name[32]; /* layertype_0 */
-    int64_t sequence;
-} compute_subject;
-
-/* Finds the first row of a type, with the right sequence length if `right`; NULL: none. */
-static const compute_row *first(const compute_rows *rows, int type, bool right)
+/* Derives times of collectives from bandwidths of all-reduces, without latency, if there is no file
+ * of measured times. */
+static void collectives_from_bandwidth(const calc_galvatron_request *request,
+                                       calc_galvatron_profiles *out)
 {
-    for (size_t i = 0; i < rows->count; i++) {
-        if (rows->item[i].type == type && (rows->item[i].right || !right)) {
-            return &rows->item[i];
-        }
-    }
-    return NULL;
-}
-
-/* Finds a row by upstream's numbering: the rows of all types, one type after the other. */
-static const compute_row *counted(const compute_rows *rows, int number)
-{
-    for (int type = 0; type <= CALC_GALVATRON_TYPES; type++) {
-        for (size_t i = 0; i < rows->count; i++) {
-            if (rows->item[i].type == type && number-- == 0) {
-                return &rows->item[i];
-            }
-        }
-    }
-    return NULL;
-}
-
-static calc_status use_static(const compute_subject *s, calc_galvatron_compute *out)
-{
-    const calc_galvatron_reading *r = s->reading;
-    const compute_row *row = NULL;
-    if (r->request->compat) {
-        row = s->type == OTHER ? first(s->rows, OTHER, false) : counted(s->rows, s->type);
-    } else {
-        row = first(s->rows, s->type, true);
-        row = row ? row : first(s->rows, s->type, false);
-    }
-    if (!row) {
-        return calc_galvatron_file_error(
-            r, CALC_ERR_FIELD, "time_profile_mode static takes the first of them",
-            "no %s_bsz<B>_seq%" PRId64 ": forward time of a sample, in ms", s->name, s->sequence);
-    }
-    if (!row->right) {
-        calc_notes_add(&r->out->notes,
-                       "%s was profiled at sequence %" PRId64 ": time_profile_mode static uses"
-                       " that time for sequence %" PRId64 " as it is",
-                       s->name, row->sequence, s->sequence);
-    }
-    *out = (calc_galvatron_compute){.line = {.offset = row->ms}};
-    return CALC_OK;
-}
-
-/* The points of a subject: those with the right sequence length, or those of batch 1. */
-static size_t points_of(const compute_subject *s, bool batch, double *x, double *y)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < s->rows->count; i++) {
-        const compute_row *row = &s->rows->item[i];
-        if (row->type == s->type && (batch ? row->right : row->batch == 1)) {
-            x[count] = batch ? (double)row->batch : (double)row->sequence;
-            y[count++] = batch ? row->ms * (double)row->batch : row->ms;
-        }
-    }
-    return count;
-}
-
-static calc_status not_positive(const compute_subject *s, double ms, double samples)
-{
-    return calc_galvatron_file_error(
-        s->reading, CALC_ERR_RANGE, "profile more batches or sequences, or look for an outlier",
-        "the fit of %s is %g ms at sequence %" PRId64 " and batch %g, expected more than 0",
-        s->name, ms, s->sequence, samples);
-}
-
-/* Fits a line over batches. It must be positive from one sample on all ranks to the whole batch. */
-static calc_status use_batch(const compute_subject *s, double *x, double *y,
-                             calc_galvatron_compute *out)
-{
-    const calc_galvatron_request *request = s->reading->request;
-    size_t count = points_of(s, true, x, y);
-    if (count < BATCHES) {
-        return calc_galvatron_file_error(
-            s->reading, CALC_ERR_FIELD, "profile more batches, or say time_profile_mode static",
-            "%zu of %s_bsz<B>_seq%" PRId64 ", expected at least %d: time_profile_mode batch fits a "
-            "line over batches",
-            count, s->name, s->sequence, BATCHES);
-    }
-    *out = (calc_galvatron_compute){.batch = true, .line = calc_galvatron_fit(x, y, count, NULL)};
     calc_galvatron_needs needs = calc_galvatron_needs_of(request);
-    double least = 1.0 / (1 << (needs.tp > needs.sp ? needs.tp : needs.sp));
-    double most = request->settle_bsz > 0 ? (double)request->settle_bsz : (double)request->max_bsz;
-    for (int end = 0; end < 2; end++) {
-        double samples = end ? fmax(1, most) : least;
-        double ms = calc_galvatron_compute_ms(out, samples);
-        if (s->type == OTHER ? ms < 0 : ms <= 0) {
-            return not_positive(s, ms, samples);
-        }
+    memset(out->all_gather, 0, sizeof out->all_gather);
+    memset(out->all_to_all, 0, sizeof out->all_to_all);
+    for (int k = 1; k <= needs.world; k++) {
+        double ranks = (double)((int64_t)1 << k);
+        double ms_per_mb = (ranks - 1) / ranks * out->consecutive[k];
+        out->all_gather[k].line.slope = ms_per_mb; /* half of an all-reduce: once around */
+        out->all_to_all[k].line.slope = ms_per_mb;
     }
-    return CALC_OK;
-}
-
-/* Fits over sequence lengths: a parabola for layers, because attention grows with the square, and a
- * line for the rest. */
-static calc_status use_sequence(const compute_subject *s, double *x, double *y,
-                                calc_galvatron_compute *out)
-{
-    size_t count = points_of(s, false, x, y);
-    int degree = s->type == OTHER ? 1 : 2;
-    double bend = 0, at = (double)s->sequence;
-    if (count <= (size_t)degree) {
-        return calc_galvatron_file_error(
-            s->reading, CALC_ERR_FIELD,
-            "profile more sequences, or say time_profile_mode batch or static",
-            "%zu of %s_bsz1_seq<S>, expected at least %d: time_profile_mode sequence fits a %s "
-            "over "
-            "sequences",
-            count, s->name, degree + 1, degree == 1 ? "line" : "parabola");
-    }
-    calc_galvatron_line line = calc_galvatron_fit(x, y, count, degree == 2 ? &bend : NULL);
-    *out =
-        (calc_galvatron_compute){.line = {.offset = (bend * at + line.slope) * at + line.offset}};
-    if (s->type == OTHER ? out->line.offset < 0 : out->line.offset <= 0) {
-        return not_positive(s, out->line.offset, 1);
-    }
-    if (at > line.most || at < line.least) {
-        calc_notes_add(&s->reading->out->notes,
-                       "sequence %" PRId64 " is %.3g times the %s profiled (%.0f): times of "
-                       "%s follow the %s",
-                       s->sequence, at / (at > line.most ? line.most : line.least),
-                       at > line.most ? "longest" : "shortest",
-                       at > line.most ? line.most : line.least, s->name,
-                       degree == 1 ? "line" : "parabola");
-    }
-    return CALC_OK;
-}
-
-static calc_status use_rows(const calc_galvatron_reading *r, const compute_rows *rows, double *x,
-                            double *y)
-{
-    calc_status status = CALC_OK;
-    for (int type = OTHER; type < r->request->types && status == CALC_OK; type++) {
-        calc_galvatron_compute *out = type == OTHER ? &r->out->other : &r->out->layer[type];
-        compute_subject s = {.reading = r,
-                             .rows = rows,
-                             .type = type,
-                             .sequence = r->request->layers[type == OTHER ? 0 : type].seq_len};
-        if (type == OTHER) {
-            calc_append(s.name, sizeof s.name, "layertype_other");
-        } else {
-            calc_append(s.name, sizeof s.name, "layertype_%d", type);
-        }
-        switch (r->request->time_profile_mode) {
-        case CALC_GALVATRON_TIME_BATCH:
-            status = use_batch(&s, x, y, out);
-            break;
-        case CALC_GALVATRON_TIME_SEQUENCE:
-            status = use_sequence(&s, x, y, out);
-            break;
-        default:
-            status = use_static(&s, out);
-            break;
-        }
-    }
-    return status;
-}
-
-calc_status calc_galvatron_read_compute(const calc_galvatron_reading *r)
-{
-    compute_rows rows = {.request = r->request};
-    const calc_json_numbers reader = {.context = &rows,
-                                      .take = take,
-                                      .least = 0,
-                                      .keys = "keys are layertype_<i>_bsz<B>_seq<S> and "
-                                              "layertype_other_bsz<B>_seq<S>"};
-    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    if (status == CALC_OK) {
-        double *points = calloc(2 * rows.count + 1, sizeof *points);
-        status = points ? use_rows(r, &rows, points, points + rows.count)
-                        : calc_errors_no_memory(r->errors);
-        free(points);
-    }
-    free(rows.item);
-    return status;
 }
 
 enum { NAME = 256 };
@@ -300,7 +137,7 @@ static char *name_of(const calc_galvatron_request *request, calc_galvatron_file 
                            end);
     }
     if (file != CALC_GALVATRON_FILE_OVERLAP) {
-        calc_append(out, size, "_%" PRId64 "nodes_%" PRId64 "gpus_per_node", request->num_nodes,
+        calc_append(out, size, "_%jdnodes_%jdgpus_per_node", request->num_nodes,
                     request->num_gpus_per_node);
     }
     return calc_append(out, size, ".json");
@@ -329,10 +166,10 @@ static int find_early(const calc_galvatron_request *request, calc_galvatron_file
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
         /* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
         char pattern[NAME], end[NAME];
-        snprintf(pattern, sizeof pattern, "%s_%s_*hidden%" PRId64 "_head*.json", files[file].stem,
+        snprintf(pattern, sizeof pattern, "%s_%s_*hidden%jd_head*.json", files[file].stem,
                  calc_galvatron_precision_words[request->mixed_precision],
                  request->layers[0].hidden_size);
-        snprintf(end, sizeof end, "*_seqlen%" PRId64 ".json", request->layers[0].seq_len);
+        snprintf(end, sizeof end, "*_seqlen%jd.json", request->layers[0].seq_len);
         if (fnmatch(pattern, entry->d_name, 0) == 0 &&
             (!strstr(entry->d_name, "_seqlen") || fnmatch(end, entry->d_name, 0) == 0)) {
             char *into = count == 0 || strcmp(entry->d_name, one) < 0 ? one : two;
@@ -387,7 +224,7 @@ static calc_status read_file(calc_galvatron_profiles *out, const calc_galvatron_
     if (file == CALC_GALVATRON_FILE_COLLECTIVES &&
         (!path || !path[0] ||
          calc_galvatron_file_find(request, file, path, found, &ignored) != CALC_OK)) {
-        calc_galvatron_collectives_from_bandwidth(request, out);
+        collectives_from_bandwidth(request, out);
         calc_notes_add(&out->notes,
                        "no %s: times of collectives follow from the bandwidth of all-reduces, "
                        "without latency",

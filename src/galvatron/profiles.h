@@ -135,26 +135,15 @@ CALC_MUST_USE calc_status calc_galvatron_world_check(const calc_galvatron_reques
  *  @return CALC_OK, or the status of the first error that was added */
 CALC_MUST_USE calc_status calc_galvatron_read(const calc_galvatron_reading *r,
                                               calc_galvatron_file file);
-CALC_MUST_USE calc_status calc_galvatron_read_compute(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_allreduce(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r);
-CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r);
 
-/** Derives times of collectives from bandwidths of all-reduces, without latency, if there is no
- *  file of measured times. */
-void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,
-                                               calc_galvatron_profiles *out);
+/** The same without a look at whether the numbers can be in the expected units. */
+CALC_MUST_USE calc_status calc_galvatron_read_numbers(const calc_galvatron_reading *r,
+                                                      calc_galvatron_file file);
 
 /** The line with the least sum of squares through measured points, with their range of x; with bend
  *  not NULL the parabola offset + slope x + bend x^2. What the points do not determine is 0. */
 calc_galvatron_line calc_galvatron_fit(const double *x, const double *y, size_t count,
                                        double *bend);
-
-/** Adds "NAME: text" as an error of the whole file. @return status */
-calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_status status,
-                                      const char *hint, const char *fmt, ...) CALC_PRINTF(4, 5);
 
 enum { CALC_GALVATRON_KEY_VALUES = 8 };
 
@@ -163,10 +152,6 @@ enum { CALC_GALVATRON_KEY_VALUES = 8 };
  *  @param values  filled with the numbers, at most CALC_GALVATRON_KEY_VALUES
  *  @return how many numbers there are; -1 if the key does not match */
 int calc_galvatron_key(const char *key, const char *pattern, int64_t *values);
-
-/** Whether the numbers of a "*" are the sequence lengths of all types of layers. */
-bool calc_galvatron_is_sequences(const calc_galvatron_request *request, const int64_t *values,
-                                 int count);
 
 /** Exponent of the largest power of two that is not above the number. */
 static inline int calc_galvatron_doublings(int64_t n)

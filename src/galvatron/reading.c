@@ -1,6 +1,4 @@
-#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,334 +8,29 @@
 #include "galvatron/profiles.h"
 #include "io/json_numbers.h"
 
-/* Sections: embedding and head by place, then layers by type. */
-enum { LAYERS = CALC_GALVATRON_PLACES, CHECKPOINT = 0, SECTION_NAME = 64 };
-typedef enum field { PARAMETERS, ACTIVATIONS, STATES } memory_field;
-
-static const char *const places[] = {"other_memory_pp_off", "other_memory_pp_on_first",
-                                     "other_memory_pp_on_last"};
-
-/* A number: <section>[_sp].<sequence>.<field>[.<degree>], in MB. */
+/* A number of a file. */
 typedef struct row {
-    int section;
-    bool sp, right; /* profiled with sequence parallelism; sequence lengths equal the request's */
-    int64_t sequence;
-    memory_field field;
-    int64_t degree; /* CHECKPOINT, or degree of tp or sp */
-    double mb;
-} memory_row;
+    int what; /* of computation the type of layers, or OTHER; of memory the section; else the key */
+    bool sp;  /* of memory: profiled with sequence parallelism */
+    int field;    /* of memory */
+    int64_t size; /* batch; degree of tp or sp, or CHECKPOINT; ranks */
+    int64_t at;   /* sequence length, the first of several; MB of a message */
+    bool right;   /* sequence lengths are the request's */
+    double number;
+} number_row;
 
+/* The numbers of a file, in its order. */
 typedef struct rows {
-    const calc_galvatron_request *request;
-    memory_row *item;
-    size_t count, capacity;
-} memory_rows;
-
-/* @return whether it names a section of requested layers or of the rest */
-static bool parse_section(const calc_galvatron_request *request, const char *key, memory_row *row)
-{
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    row->sp = calc_galvatron_key(key, "layertype_#_sp", values) == 1;
-    if (row->sp || calc_galvatron_key(key, "layertype_#", values) == 1) {
-        row->section = LAYERS + (values[0] < request->types ? (int)values[0] : 0);
-        return values[0] < request->types;
-    }
-    for (int place = 0; place < CALC_GALVATRON_PLACES; place++) {
-        size_t length = strlen(places[place]);
-        if (strncmp(key, places[place], length) == 0) {
-            row->section = place;
-            row->sp = strcmp(key + length, "_sp") == 0;
-            return row->sp || !key[length];
-        }
-    }
-    return false;
-}
-
-/* @return 0: no such field; 1: a number; 2: numbers by degree */
-static int parse_field(const char *key, memory_row *row)
-{
-    bool layer = row->section >= LAYERS;
-    if (layer && strcmp(key, "parameter_size") == 0) {
-        row->field = PARAMETERS;
-        return 1;
-    }
-    if (strcmp(key, layer ? "tp_activation_per_bsz_dict" : "activation") == 0) {
-        row->field = ACTIVATIONS;
-        return 2;
-    }
-    row->field = STATES;
-    return !layer && strcmp(key, "model_states") == 0 ? 2 : 0;
-}
-
-static bool parse_degree(const char *key, memory_row *row)
-{
-    row->degree = CHECKPOINT;
-    return strcmp(key, "checkpoint") == 0 ||
-           (calc_galvatron_key(key, "#", &row->degree) == 1 && row->degree > 0);
-}
-
-static calc_json_number_use parse(const calc_galvatron_request *request, const char *const *key,
-                                  int depth, memory_row *row)
-{
-    if (!parse_section(request, key[0], row)) {
-        return CALC_JSON_NUMBER_IGNORED;
-    }
-    if (depth == 1) {
-        return CALC_JSON_NUMBER_INSIDE;
-    }
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    int count = calc_galvatron_key(key[1], "*", values);
-    row->sequence = count >= 1 ? values[0] : 0;
-    row->right = row->section >= LAYERS
-                     ? count == 1 && values[0] == request->layers[row->section - LAYERS].seq_len
-                     : calc_galvatron_is_sequences(request, values, count);
-    if (row->sequence <= 0) {
-        return CALC_JSON_NUMBER_REFUSED;
-    }
-    if (depth == 2) {
-        return CALC_JSON_NUMBER_INSIDE;
-    }
-    int field = parse_field(key[2], row);
-    if (depth == 3) {
-        return field == 1   ? CALC_JSON_NUMBER_TAKEN
-               : field == 2 ? CALC_JSON_NUMBER_INSIDE
-                            : CALC_JSON_NUMBER_IGNORED;
-    }
-    return parse_degree(key[3], row) ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_REFUSED;
-}
-
-static calc_json_number_use take(void *context, const char *const *key, int depth,
-                                 const double *value)
-{
-    memory_rows *rows = context;
-    memory_row row = {0};
-    calc_json_number_use use = parse(rows->request, key, depth, &row);
-    if (value) {
-        row.mb = *value;
-        if (!CALC_PUSH(rows->item, rows->count, rows->capacity, &row)) {
-            return CALC_JSON_NUMBER_NO_ROOM;
-        }
-    }
-    return use;
-}
-
-/* A look-up and its options. */
-typedef struct lookup {
     const calc_galvatron_reading *reading;
-    const memory_rows *rows;
-    bool sp;
+    calc_galvatron_file file;
+    number_row *item;
+    size_t count, capacity;
+    /* Of a search among those of memory. */
+    bool with_sp;
     calc_status status;
-} memory_lookup;
+} number_rows;
 
-/* The longest or the shortest profiled sequence of a section; 0: there is none. */
-static int64_t profiled(const memory_lookup *l, int section, bool longest)
-{
-    int64_t found = 0;
-    for (size_t i = 0; i < l->rows->count; i++) {
-        const memory_row *row = &l->rows->item[i];
-        if (row->section == section && row->sp == l->sp &&
-            (found == 0 || (longest ? row->sequence > found : row->sequence < found))) {
-            found = row->sequence;
-        }
-    }
-    return found;
-}
-
-/* @param sequence  0: the sequence of the request */
-static const memory_row *find(const memory_lookup *l, const memory_row *like)
-{
-    for (size_t i = 0; i < l->rows->count; i++) {
-        const memory_row *row = &l->rows->item[i];
-        if (row->section == like->section && row->sp == l->sp && row->field == like->field &&
-            row->degree == like->degree &&
-            (like->sequence ? row->sequence == like->sequence : row->right)) {
-            return row;
-        }
-    }
-    return NULL;
-}
-
-static void missing(memory_lookup *l, const memory_row *like)
-{
-    static const char *const fields[2][3] = {
-        {"parameter_size", "activation", "model_states"},
-        {"parameter_size", "tp_activation_per_bsz_dict", "model_states"}};
-    char own[SECTION_NAME], name[SECTION_NAME + 4], sequence[96] = "", number[24] = "";
-    int64_t longest = profiled(l, like->section, true);
-    snprintf(own, sizeof own, "layertype_%d", like->section - LAYERS);
-    snprintf(name, sizeof name, "%s%s", like->section < LAYERS ? places[like->section] : own,
-             l->sp ? "_sp" : "");
-    if (longest == 0) {
-        l->status = calc_galvatron_file_error(
-            l->reading, CALC_ERR_FIELD,
-            "profile the memory of this model, with the sequence_parallel of the request",
-            "no section %s", name);
-        return;
-    }
-    if (like->sequence || like->section >= LAYERS) {
-        snprintf(sequence, sizeof sequence, "%" PRId64,
-                 like->sequence ? like->sequence
-                                : l->reading->request->layers[like->section - LAYERS].seq_len);
-    } else {
-        for (int type = 0; type < l->reading->request->types; type++) {
-            calc_append(sequence, sizeof sequence, "%s%" PRId64, type ? "_" : "",
-                        l->reading->request->layers[type].seq_len);
-        }
-    }
-    if (like->field != PARAMETERS && like->degree != CHECKPOINT) {
-        calc_append(number, sizeof number, ".%" PRId64, like->degree);
-    }
-    memory_row any = {.section = like->section,
-                      .field = like->section >= LAYERS ? PARAMETERS : STATES,
-                      .degree = like->section >= LAYERS ? CHECKPOINT : 1,
-                      .sequence = like->sequence};
-    char hint[160] = "profile that degree, or search fewer: max_tp_deg, max_sp_deg";
-    if (!find(l, &any)) {
-        snprintf(hint, sizeof hint,
-                 "sequences up to %" PRId64 " are there; memory_profile_mode sequence scales the "
-                 "longest",
-                 longest);
-    }
-    l->status = calc_galvatron_file_error(
-        l->reading, CALC_ERR_FIELD, hint, "no %s.%s.%s%s, in MB", name, sequence,
-        fields[like->section >= LAYERS][like->field],
-        like->field == ACTIVATIONS && like->degree == CHECKPOINT ? ".checkpoint" : number);
-}
-
-static double value_of(memory_lookup *l, int section, memory_field field, int64_t degree)
-{
-    const calc_galvatron_request *request = l->reading->request;
-    memory_row like = {.section = section, .field = field, .degree = degree};
-    /* The sequence length whose figure is used: the shortest profiled one for parameters, the
-     * longest for all else; 0: the request's. */
-    like.sequence = l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
-                        ? 0
-                        : profiled(l, section, field != PARAMETERS);
-    const memory_row *row = l->status == CALC_OK ? find(l, &like) : NULL;
-    if (!row) {
-        if (l->status == CALC_OK) {
-            missing(l, &like);
-        }
-        return 0;
-    }
-    bool scaled = like.sequence && field == ACTIVATIONS;
-    return scaled ? row->mb / (double)like.sequence * (double)request->layers[0].seq_len : row->mb;
-}
-
-static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *rows)
-{
-    memory_lookup l = {.reading = r, .rows = rows, .sp = r->request->sequence_parallel};
-    if (l.sp && profiled(&l, LAYERS, true) == 0) {
-        l.sp = false;
-        if (profiled(&l, LAYERS, true) && r->request->dialect == CALC_GALVATRON_PADDLE) {
-            /* the port's files do not have these sections */
-        } else if (profiled(&l, LAYERS, true)) {
-            calc_notes_add(&r->out->notes,
-                           "%s has no sections _sp: memory is of those without"
-                           ", whatever they were profiled with",
-                           r->name);
-        } else {
-            l.sp = true;
-        }
-    }
-    const calc_galvatron_needs needs = calc_galvatron_needs_of(r->request);
-    for (int type = 0; type < r->request->types; type++) {
-        calc_galvatron_layer_memory *out = &r->out->memory[type];
-        int most = needs.tp > needs.sp ? needs.tp : needs.sp;
-        out->parameter_mb = value_of(&l, LAYERS + type, PARAMETERS, CHECKPOINT);
-        for (int k = 0; k <= most; k++) {
-            out->activation_mb[k] = value_of(&l, LAYERS + type, ACTIVATIONS, (int64_t)1 << k);
-        }
-        out->checkpoint_mb =
-            r->request->disable_ckpt ? 0 : value_of(&l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
-    }
-    for (int place = 0; place < (needs.pp > 0 ? CALC_GALVATRON_PLACES : 1); place++) {
-        /* With several stages, a group can have at most half of the ranks. */
-        calc_galvatron_other_memory *out = &r->out->other_memory[place];
-        int widest = place == CALC_GALVATRON_OFF ? needs.world : needs.world - 1;
-        for (int k = 0; k <= widest; k++) {
-            if (k <= needs.ends_tp) {
-                out->states_mb[k] = value_of(&l, place, STATES, (int64_t)1 << k);
-            }
-            if (k <= needs.ends_tp || k <= needs.ends_sp) {
-                out->activation_mb[k] = value_of(&l, place, ACTIVATIONS, (int64_t)1 << k);
-            }
-        }
-    }
-    if (l.status == CALC_OK && r->request->memory_profile_mode == CALC_GALVATRON_MEMORY_SEQUENCE) {
-        int64_t at = r->request->layers[0].seq_len;
-        int64_t longest = profiled(&l, LAYERS, true), shortest = profiled(&l, LAYERS, false);
-        if (at > longest || at < shortest) {
-            calc_notes_add(&r->out->notes,
-                           "sequence %" PRId64 " is %.3g times the longest profiled (%" PRId64
-                           "): activations are scaled",
-                           at, (double)at / (double)longest, longest);
-        }
-    }
-    return l.status;
-}
-
-calc_status calc_galvatron_read_memory(const calc_galvatron_reading *r)
-{
-    memory_rows rows = {.request = r->request};
-    const calc_json_numbers reader = {
-        .context = &rows,
-        .take = take,
-        .least = 0,
-        .keys = "below a section are sequences; below a table degrees of tp, or checkpoint"};
-    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    status = status ? status : use_rows(r, &rows);
-    free(rows.item);
-    return status;
-}
-
-static int limited(bool disabled, int64_t most, int world)
-{
-    int degree = disabled ? 0 : most < 0 ? world : calc_galvatron_doublings(most);
-    return degree < world ? degree : world;
-}
-
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-calc_galvatron_needs calc_galvatron_needs_of(const calc_galvatron_request *request)
-{
-    int world = calc_galvatron_doublings(calc_galvatron_world(request));
-    calc_galvatron_needs needs = {.world = world};
-    needs.pp = least(limited(request->disable_pp, request->max_pp_deg, world),
-                     calc_galvatron_doublings(calc_galvatron_layer_count(request)));
-    needs.tp = limited(request->disable_tp, request->max_tp_deg, world);
-    needs.sp = limited(request->disable_sp, request->max_sp_deg, world);
-    needs.ends_tp = request->disable_embedding_lmhead_tp ? 0 : needs.tp;
-    needs.ends_sp = request->disable_embedding_lmhead_sp ? 0 : needs.sp;
-    return needs;
-}
-
-calc_status calc_galvatron_world_check(const calc_galvatron_request *request, calc_errors *errors)
-{
-    int64_t world = calc_galvatron_world(request);
-    int k = calc_galvatron_doublings(world);
-    if (world == (int64_t)1 << k && k < CALC_GALVATRON_DOUBLINGS) {
-        return CALC_OK;
-    }
-    return calc_errors_add(
-        errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, "degrees are powers of two, and use all GPUs",
-        "%" PRId64 " nodes of %" PRId64 " GPUs are %" PRId64 ", expected a power of two up to %d",
-        request->num_nodes, request->num_gpus_per_node, world, 1 << (CALC_GALVATRON_DOUBLINGS - 1));
-}
-
-calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_status status,
-                                      const char *hint, const char *fmt, ...)
-{
-    char text[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    return calc_errors_at(r->errors, status, r->name, 0, 0, hint, "%s", text);
-}
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 enum { DIGITS = 12 /* most digits of a number */ };
 
@@ -389,8 +82,8 @@ int calc_galvatron_key(const char *key, const char *pattern, int64_t *values)
     return *key ? -1 : count;
 }
 
-bool calc_galvatron_is_sequences(const calc_galvatron_request *request, const int64_t *values,
-                                 int count)
+/* Whether the numbers of a "*" are the sequence lengths of all types of layers. */
+static bool is_sequences(const calc_galvatron_request *request, const int64_t *values, int count)
 {
     for (int type = 0; type < count && type < request->types; type++) {
         if (values[type] != request->layers[type].seq_len) {
@@ -400,11 +93,653 @@ bool calc_galvatron_is_sequences(const calc_galvatron_request *request, const in
     return count == request->types;
 }
 
+enum {
+    LAYER_KEY,
+    OTHER_KEY,
+    EITHER_KEY, /* neighbours or not */
+    CONSECUTIVE_KEY,
+    P2P_KEY,
+    OVERLAP_KEY,
+    GATHER_KEY,
+    ALL_TO_ALL_KEY,
+    KEYS,
+    OTHER = -1 /* embedding and head */
+};
+
+/* Keys of all files but those of memory, whose numbers are in objects. */
+static const struct {
+    calc_galvatron_file file;
+    const char *key;
+} patterns[KEYS] = {
+    [LAYER_KEY] = {CALC_GALVATRON_FILE_COMPUTATION, "layertype_#_bsz#_seq#"},
+    [OTHER_KEY] = {CALC_GALVATRON_FILE_COMPUTATION, "layertype_other_bsz#_seq*"},
+    [EITHER_KEY] = {CALC_GALVATRON_FILE_ALLREDUCE, "allreduce_size_#"},
+    [CONSECUTIVE_KEY] = {CALC_GALVATRON_FILE_ALLREDUCE, "allreduce_size_#_consec_#"},
+    [P2P_KEY] = {CALC_GALVATRON_FILE_P2P, "pp_size_#"},
+    [OVERLAP_KEY] = {CALC_GALVATRON_FILE_OVERLAP, "overlap_coe"},
+    [GATHER_KEY] = {CALC_GALVATRON_FILE_COLLECTIVES, "allreduce_size_#_#MB_time"},
+    [ALL_TO_ALL_KEY] = {CALC_GALVATRON_FILE_COLLECTIVES, "all2all_size_#_#MB_time"}};
+
+/* What a key with these numbers says of its own. */
+static calc_json_number_use parse_key(const number_rows *rows, int key, const int64_t *v, int count,
+                                      number_row *row)
+{
+    const calc_galvatron_request *request = rows->reading->request;
+    *row = (number_row){.what = key, .size = v[0], .at = v[1]};
+    if (key == LAYER_KEY) {
+        bool known = v[0] < request->types;
+        row->what = known ? (int)v[0] : CALC_GALVATRON_TYPES;
+        row->size = v[1];
+        row->at = v[2];
+        row->right = known && v[2] == request->layers[v[0]].seq_len;
+    } else if (key == OTHER_KEY) {
+        row->what = OTHER;
+        row->right = is_sequences(request, &v[1], count - 1);
+    } else if (key != OVERLAP_KEY) {
+        int k = calc_galvatron_doublings(v[0]);
+        bool used = k < CALC_GALVATRON_DOUBLINGS && v[0] == (int64_t)1 << k;
+        int alike = 0; /* sizes of messages */
+        for (size_t i = 0; i < rows->count && key >= GATHER_KEY; i++) {
+            alike += rows->item[i].what == key && rows->item[i].size == v[0];
+        }
+        return key == CONSECUTIVE_KEY && v[1] > 1          ? CALC_JSON_NUMBER_REFUSED
+               : !used || (key >= GATHER_KEY && v[1] == 0) ? CALC_JSON_NUMBER_IGNORED
+               : alike == CALC_GALVATRON_POINTS            ? CALC_JSON_NUMBER_REFUSED
+                                                           : CALC_JSON_NUMBER_TAKEN;
+    }
+    return key == OVERLAP_KEY || (row->size > 0 && row->at > 0) ? CALC_JSON_NUMBER_TAKEN
+                                                                : CALC_JSON_NUMBER_REFUSED;
+}
+
+/* Keys that begin like one of the file and go on in another way are wrong. */
+static calc_json_number_use parse(const number_rows *rows, const char *key, number_row *row)
+{
+    calc_json_number_use use = CALC_JSON_NUMBER_IGNORED;
+    for (int i = 0; i < KEYS; i++) {
+        int64_t values[CALC_GALVATRON_KEY_VALUES] = {0};
+        const char *pattern = patterns[i].key;
+        size_t begin = strcspn(pattern, "#");
+        if (patterns[i].file != rows->file) {
+            continue;
+        }
+        int count = calc_galvatron_key(key, pattern, values);
+        if (count >= 0) {
+            return parse_key(rows, i, values, count, row);
+        }
+        use = pattern[begin] && strncmp(key, pattern, begin) == 0 ? CALC_JSON_NUMBER_REFUSED : use;
+    }
+    return use;
+}
+
+/* Sections: embedding and head by place, then layers by type. */
+enum { LAYERS = CALC_GALVATRON_PLACES, CHECKPOINT = 0, SECTION_NAME = 64 };
+typedef enum field { PARAMETERS, ACTIVATIONS, STATES, FIELDS } memory_field;
+
+static const char *const places[] = {"other_memory_pp_off", "other_memory_pp_on_first",
+                                     "other_memory_pp_on_last"};
+/* Fields of places and of layers; the activations and states are by degree. */
+static const char *const fields[2][FIELDS] = {{"", "activation", "model_states"},
+                                              {"parameter_size", "tp_activation_per_bsz_dict", ""}};
+
+/* @return whether it names a section of requested layers or of the rest */
+static bool parse_section(const calc_galvatron_request *request, const char *key, number_row *row)
+{
+    int64_t values[CALC_GALVATRON_KEY_VALUES];
+    row->sp = calc_galvatron_key(key, "layertype_#_sp", values) == 1;
+    if (row->sp || calc_galvatron_key(key, "layertype_#", values) == 1) {
+        row->what = LAYERS + (values[0] < request->types ? (int)values[0] : 0);
+        return values[0] < request->types;
+    }
+    for (int place = 0; place < CALC_GALVATRON_PLACES; place++) {
+        size_t length = strlen(places[place]);
+        if (strncmp(key, places[place], length) == 0) {
+            row->what = place;
+            row->sp = strcmp(key + length, "_sp") == 0;
+            return row->sp || !key[length];
+        }
+    }
+    return false;
+}
+
+/* A key of memory: <section>[_sp].<sequence>.<field>[.<degree>], in MB. */
+static calc_json_number_use parse_memory(const calc_galvatron_request *request,
+                                         const char *const *key, int depth, number_row *row)
+{
+    if (!parse_section(request, key[0], row)) {
+        return CALC_JSON_NUMBER_IGNORED;
+    }
+    if (depth == 1) {
+        return CALC_JSON_NUMBER_INSIDE;
+    }
+    int64_t values[CALC_GALVATRON_KEY_VALUES];
+    int count = calc_galvatron_key(key[1], "*", values);
+    row->at = count >= 1 ? values[0] : 0;
+    row->right = row->what >= LAYERS
+                     ? count == 1 && values[0] == request->layers[row->what - LAYERS].seq_len
+                     : is_sequences(request, values, count);
+    if (row->at <= 0) {
+        return CALC_JSON_NUMBER_REFUSED;
+    }
+    if (depth == 2) {
+        return CALC_JSON_NUMBER_INSIDE;
+    }
+    bool layer = row->what >= LAYERS;
+    row->field = *key[2] ? PARAMETERS : FIELDS;
+    while (row->field < FIELDS && strcmp(fields[layer][row->field], key[2]) != 0) {
+        row->field++;
+    }
+    if (depth == 3) {
+        return row->field == FIELDS       ? CALC_JSON_NUMBER_IGNORED
+               : row->field == PARAMETERS ? CALC_JSON_NUMBER_TAKEN
+                                          : CALC_JSON_NUMBER_INSIDE;
+    }
+    row->size = CHECKPOINT;
+    return strcmp(key[3], "checkpoint") == 0 ||
+                   (calc_galvatron_key(key[3], "#", &row->size) == 1 && row->size > 0)
+               ? CALC_JSON_NUMBER_TAKEN
+               : CALC_JSON_NUMBER_REFUSED;
+}
+
+static calc_json_number_use take(void *context, const char *const *key, int depth,
+                                 const double *value)
+{
+    number_rows *rows = context;
+    number_row row = {0};
+    calc_json_number_use use = rows->file == CALC_GALVATRON_FILE_MEMORY
+                                   ? parse_memory(rows->reading->request, key, depth, &row)
+                                   : parse(rows, key[0], &row);
+    if (value) {
+        row.number = *value;
+        if (!CALC_PUSH(rows->item, rows->count, rows->capacity, &row)) {
+            return CALC_JSON_NUMBER_NO_ROOM;
+        }
+    }
+    return use;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* The longest or the shortest profiled sequence of a section; 0: there is none. */
+static int64_t profiled(const number_rows *l, int section, bool longest)
+{
+    int64_t found = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const number_row *row = &l->item[i];
+        if (row->what == section && row->sp == l->with_sp &&
+            (found == 0 || (longest ? row->at > found : row->at < found))) {
+            found = row->at;
+        }
+    }
+    return found;
+}
+
+/* @param sequence  0: the sequence of the request */
+static const number_row *find(const number_rows *l, const number_row *like)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const number_row *row = &l->item[i];
+        if (row->what == like->what && row->sp == l->with_sp && row->field == like->field &&
+            row->size == like->size && (like->at ? row->at == like->at : row->right)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static void missing(number_rows *l, const number_row *like)
+{
+    char own[SECTION_NAME], name[SECTION_NAME + 4], sequence[96] = "", number[24] = "";
+    int64_t longest = profiled(l, like->what, true);
+    snprintf(own, sizeof own, "layertype_%d", like->what - LAYERS);
+    snprintf(name, sizeof name, "%s%s", like->what < LAYERS ? places[like->what] : own,
+             l->with_sp ? "_sp" : "");
+    if (longest == 0) {
+        l->status = calc_errors_at(
+            l->reading->errors, CALC_ERR_FIELD, l->reading->name, 0, 0,
+            "profile the memory of this model, with the sequence_parallel of the request",
+            "no section %s", name);
+        return;
+    }
+    if (like->at || like->what >= LAYERS) {
+        snprintf(sequence, sizeof sequence, "%jd",
+                 like->at ? like->at : l->reading->request->layers[like->what - LAYERS].seq_len);
+    } else {
+        for (int type = 0; type < l->reading->request->types; type++) {
+            calc_append(sequence, sizeof sequence, "%s%jd", type ? "_" : "",
+                        l->reading->request->layers[type].seq_len);
+        }
+    }
+    if (like->field != PARAMETERS && like->size != CHECKPOINT) {
+        calc_append(number, sizeof number, ".%jd", like->size);
+    }
+    number_row any = {.what = like->what,
+                      .field = like->what >= LAYERS ? PARAMETERS : STATES,
+                      .size = like->what >= LAYERS ? CHECKPOINT : 1,
+                      .at = like->at};
+    char hint[160] = "profile that degree, or search fewer: max_tp_deg, max_sp_deg";
+    if (!find(l, &any)) {
+        snprintf(hint, sizeof hint,
+                 "sequences up to %jd are there; memory_profile_mode sequence scales the "
+                 "longest",
+                 longest);
+    }
+    l->status = calc_errors_at(
+        l->reading->errors, CALC_ERR_FIELD, l->reading->name, 0, 0, hint, "no %s.%s.%s%s, in MB",
+        name, sequence, fields[like->what >= LAYERS][like->field],
+        like->field == ACTIVATIONS && like->size == CHECKPOINT ? ".checkpoint" : number);
+}
+
+static double value_of(number_rows *l, int section, memory_field field, int64_t degree)
+{
+    const calc_galvatron_request *request = l->reading->request;
+    number_row like = {.what = section, .field = field, .size = degree};
+    /* The sequence length whose figure is used: the shortest profiled one for parameters, the
+     * longest for all else; 0: the request's. */
+    like.at = l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
+                  ? 0
+                  : profiled(l, section, field != PARAMETERS);
+    const number_row *row = l->status == CALC_OK ? find(l, &like) : NULL;
+    if (!row) {
+        if (l->status == CALC_OK) {
+            missing(l, &like);
+        }
+        return 0;
+    }
+    bool scaled = like.at && field == ACTIVATIONS;
+    return scaled ? row->number / (double)like.at * (double)request->layers[0].seq_len
+                  : row->number;
+}
+
+static calc_status use_memory(number_rows *rows)
+{
+    const calc_galvatron_reading *r = rows->reading;
+    rows->with_sp = r->request->sequence_parallel;
+    if (rows->with_sp && profiled(rows, LAYERS, true) == 0) {
+        rows->with_sp = false;
+        if (profiled(rows, LAYERS, true) && r->request->dialect == CALC_GALVATRON_PADDLE) {
+            /* the port's files do not have these sections */
+        } else if (profiled(rows, LAYERS, true)) {
+            calc_notes_add(&r->out->notes,
+                           "%s has no sections _sp: memory is of those without"
+                           ", whatever they were profiled with",
+                           r->name);
+        } else {
+            rows->with_sp = true;
+        }
+    }
+    const calc_galvatron_needs needs = calc_galvatron_needs_of(r->request);
+    for (int type = 0; type < r->request->types; type++) {
+        calc_galvatron_layer_memory *out = &r->out->memory[type];
+        int most = needs.tp > needs.sp ? needs.tp : needs.sp;
+        out->parameter_mb = value_of(rows, LAYERS + type, PARAMETERS, CHECKPOINT);
+        for (int k = 0; k <= most; k++) {
+            out->activation_mb[k] = value_of(rows, LAYERS + type, ACTIVATIONS, (int64_t)1 << k);
+        }
+        out->checkpoint_mb =
+            r->request->disable_ckpt ? 0 : value_of(rows, LAYERS + type, ACTIVATIONS, CHECKPOINT);
+    }
+    for (int place = 0; place < (needs.pp > 0 ? CALC_GALVATRON_PLACES : 1); place++) {
+        /* With several stages, a group can have at most half of the ranks. */
+        calc_galvatron_other_memory *out = &r->out->other_memory[place];
+        int widest = place == CALC_GALVATRON_OFF ? needs.world : needs.world - 1;
+        for (int k = 0; k <= widest; k++) {
+            if (k <= needs.ends_tp) {
+                out->states_mb[k] = value_of(rows, place, STATES, (int64_t)1 << k);
+            }
+            if (k <= needs.ends_tp || k <= needs.ends_sp) {
+                out->activation_mb[k] = value_of(rows, place, ACTIVATIONS, (int64_t)1 << k);
+            }
+        }
+    }
+    if (rows->status == CALC_OK &&
+        r->request->memory_profile_mode == CALC_GALVATRON_MEMORY_SEQUENCE) {
+        int64_t at = r->request->layers[0].seq_len;
+        int64_t longest = profiled(rows, LAYERS, true), shortest = profiled(rows, LAYERS, false);
+        if (at > longest || at < shortest) {
+            calc_notes_add(
+                &r->out->notes,
+                "sequence %jd is %.3g times the longest profiled (%jd): activations are scaled", at,
+                (double)at / (double)longest, longest);
+        }
+    }
+    return rows->status;
+}
+
+/* ---- Computation ----------------------------------------------------------------------------- */
+
+enum { BATCHES = 8 /* least for a line */ };
+
+/* The subject of a line, in words of the file. */
+typedef struct subject {
+    const number_rows *rows;
+    int type;
+    char name[32]; /* layertype_0 */
+    int64_t sequence;
+} compute_subject;
+
+/* Finds the first row of a type, with the right sequence length if `right`; NULL: none. */
+static const number_row *first(const number_rows *rows, int type, bool right)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->item[i].what == type && (rows->item[i].right || !right)) {
+            return &rows->item[i];
+        }
+    }
+    return NULL;
+}
+
+/* Finds a row by upstream's numbering: the rows of all types, one type after the other. */
+static const number_row *counted(const number_rows *rows, int number)
+{
+    for (int type = 0; type <= CALC_GALVATRON_TYPES; type++) {
+        for (size_t i = 0; i < rows->count; i++) {
+            if (rows->item[i].what == type && number-- == 0) {
+                return &rows->item[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static calc_status use_static(const compute_subject *s, calc_galvatron_compute *out)
+{
+    const calc_galvatron_reading *r = s->rows->reading;
+    const number_row *row = NULL;
+    if (r->request->compat) {
+        row = s->type == OTHER ? first(s->rows, OTHER, false) : counted(s->rows, s->type);
+    } else {
+        row = first(s->rows, s->type, true);
+        row = row ? row : first(s->rows, s->type, false);
+    }
+    if (!row) {
+        return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
+                              "time_profile_mode static takes the first of them",
+                              "no %s_bsz<B>_seq%jd: forward time of a sample, in ms", s->name,
+                              s->sequence);
+    }
+    if (!row->right) {
+        calc_notes_add(&r->out->notes,
+                       "%s was profiled at sequence %jd: time_profile_mode static uses"
+                       " that time for sequence %jd as it is",
+                       s->name, row->at, s->sequence);
+    }
+    *out = (calc_galvatron_compute){.line = {.offset = row->number}};
+    return CALC_OK;
+}
+
+/* The points of a subject: those with the right sequence length, or those of batch 1. */
+static size_t points_of(const compute_subject *s, bool batch, double *x, double *y)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->rows->count; i++) {
+        const number_row *row = &s->rows->item[i];
+        if (row->what == s->type && (batch ? row->right : row->size == 1)) {
+            x[count] = batch ? (double)row->size : (double)row->at;
+            y[count++] = batch ? row->number * (double)row->size : row->number;
+        }
+    }
+    return count;
+}
+
+static calc_status not_positive(const compute_subject *s, double ms, double samples)
+{
+    return calc_errors_at(
+        s->rows->reading->errors, CALC_ERR_RANGE, s->rows->reading->name, 0, 0,
+        "profile more batches or sequences, or look for an outlier",
+        "the fit of %s is %g ms at sequence %jd and batch %g, expected more than 0", s->name, ms,
+        s->sequence, samples);
+}
+
+/* Fits a line over batches. It must be positive from one sample on all ranks to the whole batch. */
+static calc_status use_batch(const compute_subject *s, double *x, double *y,
+                             calc_galvatron_compute *out)
+{
+    const calc_galvatron_request *request = s->rows->reading->request;
+    size_t count = points_of(s, true, x, y);
+    if (count < BATCHES) {
+        return calc_errors_at(
+            s->rows->reading->errors, CALC_ERR_FIELD, s->rows->reading->name, 0, 0,
+            "profile more batches, or say time_profile_mode static",
+            "%zu of %s_bsz<B>_seq%jd, expected at least %d: time_profile_mode batch fits a "
+            "line over batches",
+            count, s->name, s->sequence, BATCHES);
+    }
+    *out = (calc_galvatron_compute){.batch = true, .line = calc_galvatron_fit(x, y, count, NULL)};
+    calc_galvatron_needs needs = calc_galvatron_needs_of(request);
+    double least = 1.0 / (1 << (needs.tp > needs.sp ? needs.tp : needs.sp));
+    double most = request->settle_bsz > 0 ? (double)request->settle_bsz : (double)request->max_bsz;
+    for (int end = 0; end < 2; end++) {
+        double samples = end ? fmax(1, most) : least;
+        double ms = calc_galvatron_compute_ms(out, samples);
+        if (s->type == OTHER ? ms < 0 : ms <= 0) {
+            return not_positive(s, ms, samples);
+        }
+    }
+    return CALC_OK;
+}
+
+/* Fits over sequence lengths: a parabola for layers, because attention grows with the square, and a
+ * line for the rest. */
+static calc_status use_sequence(const compute_subject *s, double *x, double *y,
+                                calc_galvatron_compute *out)
+{
+    size_t count = points_of(s, false, x, y);
+    int degree = s->type == OTHER ? 1 : 2;
+    double bend = 0, at = (double)s->sequence;
+    if (count <= (size_t)degree) {
+        return calc_errors_at(
+            s->rows->reading->errors, CALC_ERR_FIELD, s->rows->reading->name, 0, 0,
+            "profile more sequences, or say time_profile_mode batch or static",
+            "%zu of %s_bsz1_seq<S>, expected at least %d: time_profile_mode sequence fits a %s "
+            "over "
+            "sequences",
+            count, s->name, degree + 1, degree == 1 ? "line" : "parabola");
+    }
+    calc_galvatron_line line = calc_galvatron_fit(x, y, count, degree == 2 ? &bend : NULL);
+    *out =
+        (calc_galvatron_compute){.line = {.offset = (bend * at + line.slope) * at + line.offset}};
+    if (s->type == OTHER ? out->line.offset < 0 : out->line.offset <= 0) {
+        return not_positive(s, out->line.offset, 1);
+    }
+    if (at > line.most || at < line.least) {
+        calc_notes_add(&s->rows->reading->out->notes,
+                       "sequence %jd is %.3g times the %s profiled (%.0f): times of "
+                       "%s follow the %s",
+                       s->sequence, at / (at > line.most ? line.most : line.least),
+                       at > line.most ? "longest" : "shortest",
+                       at > line.most ? line.most : line.least, s->name,
+                       degree == 1 ? "line" : "parabola");
+    }
+    return CALC_OK;
+}
+
+static calc_status use_computation(number_rows *rows)
+{
+    const calc_galvatron_reading *r = rows->reading;
+    double *x = calloc(2 * rows->count + 1, sizeof *x), *y = x + rows->count;
+    calc_status status = x ? CALC_OK : calc_errors_no_memory(r->errors);
+    for (int type = OTHER; type < r->request->types && status == CALC_OK; type++) {
+        calc_galvatron_compute *out = type == OTHER ? &r->out->other : &r->out->layer[type];
+        compute_subject s = {.rows = rows,
+                             .type = type,
+                             .sequence = r->request->layers[type == OTHER ? 0 : type].seq_len};
+        if (type == OTHER) {
+            calc_append(s.name, sizeof s.name, "layertype_other");
+        } else {
+            calc_append(s.name, sizeof s.name, "layertype_%d", type);
+        }
+        switch (r->request->time_profile_mode) {
+        case CALC_GALVATRON_TIME_BATCH:
+            status = use_batch(&s, x, y, out);
+            break;
+        case CALC_GALVATRON_TIME_SEQUENCE:
+            status = use_sequence(&s, x, y, out);
+            break;
+        default:
+            status = use_static(&s, out);
+            break;
+        }
+    }
+    free(x);
+    return status;
+}
+
+/* ---- Networks -------------------------------------------------------------------------------- */
+
 /* Limits beyond any processor's speed, any network's bandwidth, and any layer's size relative to 12
  * times the square of its width. A number beyond them is in another unit. */
 static const double MOST_FLOP_PER_S = 2e16;
-static const double MOST_MB_PER_MS = 1e5, LEAST = 1e-9 /* of what is divided by */;
+static const double MOST_MB_PER_MS = 1e5;
+#define LEAST 1e-9 /* of what is divided by */
 static const double LEAST_SQUARES = 0.25, MOST_SQUARES = 3000;
+
+enum { POINTS = 8 /* least number for a line */ };
+
+/* The number of a key with these sizes, the last of several; 0: none. */
+static double number_at(const number_rows *rows, int key, int k, int64_t at)
+{
+    double number = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const number_row *row = &rows->item[i];
+        bool it = row->what == key && row->size == (int64_t)1 << k && row->at == at;
+        number = it ? row->number : number;
+    }
+    return number;
+}
+
+static calc_status no_size(const calc_galvatron_reading *r, const char *what, int ranks,
+                           const char *rest)
+{
+    return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
+                          "profile the machine with as many nodes and GPUs, or search "
+                          "fewer",
+                          "no %s%d%s", what, ranks, rest);
+}
+
+static calc_status use_allreduce(number_rows *rows)
+{
+    const calc_galvatron_reading *r = rows->reading;
+    int world = calc_galvatron_needs_of(r->request).world;
+    for (int k = 1; k <= world; k++) {
+        double mb_per_ms[2]; /* of ranks with others between them, and of neighbours */
+        for (int64_t near = 0; near < 2; near++) {
+            double own = number_at(rows, CONSECUTIVE_KEY, k, near);
+            mb_per_ms[near] = own > 0 ? own : number_at(rows, EITHER_KEY, k, 0);
+        }
+        mb_per_ms[0] = k == world ? mb_per_ms[1] : mb_per_ms[0];
+        if (mb_per_ms[0] == 0 || mb_per_ms[1] == 0) {
+            return no_size(r, "allreduce_size_", 1 << k,
+                           mb_per_ms[1] == 0 ? "_consec_1" : "_consec_0");
+        }
+        r->out->consecutive[k] = 1 / mb_per_ms[1];
+        r->out->strided[k] = 1 / mb_per_ms[0];
+    }
+    return CALC_OK;
+}
+
+static calc_status use_p2p(number_rows *rows)
+{
+    const calc_galvatron_reading *r = rows->reading;
+    for (int k = 1; k <= calc_galvatron_needs_of(r->request).pp; k++) {
+        double mb_per_ms = number_at(rows, P2P_KEY, k, 0);
+        if (mb_per_ms == 0) {
+            return no_size(r, "pp_size_", 1 << k, "");
+        }
+        r->out->p2p[k] = 1 / mb_per_ms;
+    }
+    return CALC_OK;
+}
+
+static calc_status use_overlap(number_rows *rows)
+{
+    if (rows->count == 0) {
+        return calc_errors_at(rows->reading->errors, CALC_ERR_FIELD, rows->reading->name, 0, 0,
+                              "1 says that computing and messages do not slow each other down",
+                              "no overlap_coe");
+    }
+    rows->reading->out->overlap = rows->item[rows->count - 1].number;
+    return CALC_OK;
+}
+
+static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collective *table,
+                       const char *what, int ranks)
+{
+    if (table->count < POINTS) {
+        return calc_errors_at(r->errors, CALC_ERR_FIELD, r->name, 0, 0,
+                              "profile the machine with as many nodes and GPUs, or "
+                              "search fewer",
+                              "%d of %s%d_<M>MB_time, expected at least %d", table->count, what,
+                              ranks, POINTS);
+    }
+    table->line = calc_galvatron_fit(table->mb, table->ms, (size_t)table->count, NULL);
+    double least = INFINITY; /* message of the search: one sample of the smallest layer */
+    for (int type = 0; type < r->request->types; type++) {
+        least = fmin(least, calc_galvatron_message_mb(r->request, 1, type));
+    }
+    double ms = calc_galvatron_collective_ms(table, least);
+    if (ms <= 0) {
+        return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, "look for an outlier",
+                              "the line of %s%d_<M>MB_time is %g ms at %g MB, expected "
+                              "more than 0",
+                              what, ranks, ms, least);
+    }
+    return CALC_OK;
+}
+
+static calc_status use_collectives(number_rows *rows)
+{
+    const calc_galvatron_reading *r = rows->reading;
+    calc_galvatron_needs needs = calc_galvatron_needs_of(r->request);
+    calc_status status = CALC_OK;
+    memset(r->out->all_gather, 0, sizeof r->out->all_gather);
+    memset(r->out->all_to_all, 0, sizeof r->out->all_to_all);
+    for (size_t i = 0; i < rows->count; i++) {
+        const number_row *row = &rows->item[i];
+        bool gather = row->what == GATHER_KEY;
+        calc_galvatron_collective *table = &(
+            gather ? r->out->all_gather : r->out->all_to_all)[calc_galvatron_doublings(row->size)];
+        table->mb[table->count] = (double)row->at;
+        /* An all-gather takes half of an all-reduce. */
+        table->ms[table->count++] = gather ? row->number * 0.5 : row->number;
+    }
+    for (int k = 1; k <= needs.tp && status == CALC_OK; k++) {
+        status = fit(r, &r->out->all_gather[k], "allreduce_size_", 1 << k);
+    }
+    for (int k = 1; k <= needs.sp && status == CALC_OK; k++) {
+        status = fit(r, &r->out->all_to_all[k], "all2all_size_", 1 << k);
+    }
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+calc_status calc_galvatron_read_numbers(const calc_galvatron_reading *r, calc_galvatron_file file)
+{
+    static const struct {
+        double least;
+        const char *keys;
+        calc_status (*use)(number_rows *rows);
+    } kinds[CALC_GALVATRON_FILE_COUNT] = {
+        {0, "keys are layertype_<i>_bsz<B>_seq<S> and layertype_other_bsz<B>_seq<S>",
+         use_computation},
+        {0, "below a section are sequences; below a table degrees of tp, or checkpoint",
+         use_memory},
+        {LEAST, "keys are allreduce_size_<n>_consec_<0 or 1>, or allreduce_size_<n>; in MB/ms",
+         use_allreduce},
+        {LEAST, "keys are pp_size_<n>, in MB/ms", use_p2p},
+        {1, NULL, use_overlap},
+        {LEAST,
+         "keys are allreduce_size_<n>_<M>MB_time and all2all_size_<n>_<M>MB_time, at most 64 M "
+         "each",
+         use_collectives}};
+    number_rows rows = {.reading = r, .file = file};
+    const calc_json_numbers reader = {
+        .context = &rows, .take = take, .least = kinds[file].least, .keys = kinds[file].keys};
+    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
+    status = status ? status : kinds[file].use(&rows);
+    free(rows.item);
+    return status;
+}
 
 enum { SAMPLES = 64 /* samples in the checked time, so that an offset has little weight */ };
 
@@ -416,8 +751,9 @@ static calc_status check_memory(const calc_galvatron_reading *r, int type)
     if (squares >= LEAST_SQUARES && squares <= MOST_SQUARES) {
         return CALC_OK;
     }
-    return calc_galvatron_file_error(
-        r, CALC_ERR_RANGE, "it is in MB of 2^20 bytes, of parameters in float32",
+    return calc_errors_at(
+        r->errors, CALC_ERR_RANGE, r->name, 0, 0,
+        "it is in MB of 2^20 bytes, of parameters in float32",
         "parameter_size: %.6g MB are %.3g times the square of hidden_size %.0f, expected %g to %g",
         mb, squares, width, LEAST_SQUARES, MOST_SQUARES);
 }
@@ -431,19 +767,19 @@ static calc_status check_compute(const calc_galvatron_reading *r, int type)
     if (flop <= MOST_FLOP_PER_S * ms * 1e-3) {
         return CALC_OK;
     }
-    return calc_galvatron_file_error(
-        r, CALC_ERR_RANGE, "it is in milliseconds, of one sample",
-        "layertype_%d: %.6g ms for %" PRId64 " tokens of width %.0f, expected at least %.6g", type,
-        ms, layers->seq_len, width, flop / MOST_FLOP_PER_S * 1e3);
+    return calc_errors_at(
+        r->errors, CALC_ERR_RANGE, r->name, 0, 0, "it is in milliseconds, of one sample",
+        "layertype_%d: %.6g ms for %jd tokens of width %.0f, expected at least %.6g", type, ms,
+        layers->seq_len, width, flop / MOST_FLOP_PER_S * 1e3);
 }
 
 static calc_status check_rate(const calc_galvatron_reading *r, const char *what, double mb_per_ms)
 {
-    return mb_per_ms <= MOST_MB_PER_MS
-               ? CALC_OK
-               : calc_galvatron_file_error(r, CALC_ERR_RANGE, "it is in MB in a millisecond",
-                                           "%s: %.6g MB/ms, expected at most %g", what, mb_per_ms,
-                                           MOST_MB_PER_MS);
+    return mb_per_ms <= MOST_MB_PER_MS ? CALC_OK
+                                       : calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0,
+                                                        "it is in MB in a millisecond",
+                                                        "%s: %.6g MB/ms, expected at most %g", what,
+                                                        mb_per_ms, MOST_MB_PER_MS);
 }
 
 static calc_status check_times(const calc_galvatron_reading *r, const char *what,
@@ -451,9 +787,9 @@ static calc_status check_times(const calc_galvatron_reading *r, const char *what
 {
     for (int i = 0; i < c->count; i++) {
         if (c->mb[i] > MOST_MB_PER_MS * c->ms[i]) {
-            return calc_galvatron_file_error(r, CALC_ERR_RANGE, "it is in milliseconds",
-                                             "%s of %g MB: %.6g ms, expected at least %g", what,
-                                             c->mb[i], c->ms[i], c->mb[i] / MOST_MB_PER_MS);
+            return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, "it is in milliseconds",
+                                  "%s of %g MB: %.6g ms, expected at least %g", what, c->mb[i],
+                                  c->ms[i], c->mb[i] / MOST_MB_PER_MS);
         }
     }
     return CALC_OK;
@@ -478,11 +814,7 @@ static calc_status check_ranks(const calc_galvatron_reading *r, calc_galvatron_f
 
 calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_file file)
 {
-    static calc_status (*const readers[CALC_GALVATRON_FILE_COUNT])(
-        const calc_galvatron_reading *) = {
-        calc_galvatron_read_compute, calc_galvatron_read_memory,  calc_galvatron_read_allreduce,
-        calc_galvatron_read_p2p,     calc_galvatron_read_overlap, calc_galvatron_read_collectives};
-    calc_status status = readers[file](r);
+    calc_status status = calc_galvatron_read_numbers(r, file);
     /* Whether the numbers can be in the expected units: no processor is a thousand times faster
      * than existing ones, and no layer is a thousand times larger than its width implies. */
     for (int type = 0; type < r->request->types && status == CALC_OK; type++) {
@@ -493,249 +825,6 @@ calc_status calc_galvatron_read(const calc_galvatron_reading *r, calc_galvatron_
     int world = calc_galvatron_needs_of(r->request).world;
     for (int k = 1; k <= world && status == CALC_OK; k++) {
         status = check_ranks(r, file, k);
-    }
-    return status;
-}
-
-/* About the mean of x the line is orthogonal to the constant, and the curve, u^2 without its line
- * and mean, to both, so that each coefficient is a quotient of two sums (Forsythe 1957, DOI
- * 10.1137/0105007). */
-calc_galvatron_line calc_galvatron_fit(const double *x, const double *y, size_t count, double *bend)
-{
-    calc_galvatron_line line = {.least = INFINITY};
-    double centre = 0, squares = 0, cubes = 0, products = 0, curves = 0, bent = 0;
-    for (size_t i = 0; i < count; i++) {
-        centre += x[i] / (double)count;
-        line.offset += y[i] / (double)count;
-        line.least = fmin(line.least, x[i]);
-        line.most = fmax(line.most, x[i]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        double u = x[i] - centre;
-        squares += u * u;
-        cubes += u * u * u;
-        products += u * y[i];
-    }
-    line.slope = squares > 0 ? products / squares : 0;
-    line.offset -= line.slope * centre;
-    if (bend) {
-        double skew = squares > 0 ? cubes / squares : 0;
-        for (size_t i = 0; i < count; i++) {
-            double u = x[i] - centre, curve = u * (u - skew) - squares / (double)count;
-            curves += curve * curve;
-            bent += curve * y[i];
-        }
-        *bend = curves > 1e-20 * squares * squares ? bent / curves : 0;
-        line.offset += *bend * (centre * (centre + skew) - squares / (double)count);
-        line.slope -= *bend * (2 * centre + skew);
-    }
-    return line;
-}
-
-void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,
-                                               calc_galvatron_profiles *out)
-{
-    calc_galvatron_needs needs = calc_galvatron_needs_of(request);
-    memset(out->all_gather, 0, sizeof out->all_gather);
-    memset(out->all_to_all, 0, sizeof out->all_to_all);
-    for (int k = 1; k <= needs.world; k++) {
-        double ranks = (double)((int64_t)1 << k);
-        double ms_per_mb = (ranks - 1) / ranks * out->consecutive[k];
-        out->all_gather[k].line.slope = ms_per_mb; /* half of an all-reduce: once around */
-        out->all_to_all[k].line.slope = ms_per_mb;
-    }
-}
-
-enum { POINTS = 8 /* least number for a line */ };
-
-/* Bandwidths in MB/ms by log2 of ranks; 0: not in the file. */
-typedef struct bandwidths {
-    double consecutive[CALC_GALVATRON_DOUBLINGS], strided[CALC_GALVATRON_DOUBLINGS];
-    double either[CALC_GALVATRON_DOUBLINGS]; /* same value for both in the file */
-} bandwidth_table;
-
-/* The place of a number of ranks, if the search uses that number. */
-static calc_json_number_use take_size(double *table, int64_t ranks, const double *value)
-{
-    int k = calc_galvatron_doublings(ranks);
-    if (k >= CALC_GALVATRON_DOUBLINGS || ranks != (int64_t)1 << k) {
-        return CALC_JSON_NUMBER_IGNORED;
-    }
-    table[k] = value ? *value : table[k];
-    return CALC_JSON_NUMBER_TAKEN;
-}
-
-static calc_json_number_use take_allreduce(void *context, const char *const *key, int depth,
-                                           const double *value)
-{
-    bandwidth_table *table = context;
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    (void)depth;
-    if (strncmp(key[0], "allreduce_size_", 15) != 0) {
-        return CALC_JSON_NUMBER_IGNORED;
-    }
-    if (calc_galvatron_key(key[0], "allreduce_size_#", values) == 1) {
-        return take_size(table->either, values[0], value);
-    }
-    if (calc_galvatron_key(key[0], "allreduce_size_#_consec_#", values) != 2 || values[1] > 1) {
-        return CALC_JSON_NUMBER_REFUSED;
-    }
-    return take_size(values[1] ? table->consecutive : table->strided, values[0], value);
-}
-
-static calc_status no_size(const calc_galvatron_reading *r, const char *what, int ranks,
-                           const char *rest)
-{
-    return calc_galvatron_file_error(r, CALC_ERR_FIELD,
-                                     "profile the machine with as many nodes and GPUs, or search "
-                                     "fewer",
-                                     "no %s%d%s", what, ranks, rest);
-}
-
-calc_status calc_galvatron_read_allreduce(const calc_galvatron_reading *r)
-{
-    bandwidth_table table = {0};
-    const calc_json_numbers reader = {
-        .context = &table,
-        .take = take_allreduce,
-        .least = LEAST,
-        .keys = "keys are allreduce_size_<n>_consec_<0 or 1>, or allreduce_size_<n>; in MB/ms"};
-    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    int world = calc_galvatron_needs_of(r->request).world;
-    for (int k = 1; k <= world && status == CALC_OK; k++) {
-        double near = table.consecutive[k] > 0 ? table.consecutive[k] : table.either[k];
-        double far = k == world ? near : table.strided[k] > 0 ? table.strided[k] : table.either[k];
-        if (near == 0 || far == 0) {
-            return no_size(r, "allreduce_size_", 1 << k, near == 0 ? "_consec_1" : "_consec_0");
-        }
-        r->out->consecutive[k] = 1 / near;
-        r->out->strided[k] = 1 / far;
-    }
-    return status;
-}
-
-static calc_json_number_use take_p2p(void *context, const char *const *key, int depth,
-                                     const double *value)
-{
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    (void)depth;
-    if (strncmp(key[0], "pp_size_", 8) != 0) {
-        return CALC_JSON_NUMBER_IGNORED;
-    }
-    return calc_galvatron_key(key[0], "pp_size_#", values) == 1
-               ? take_size(context, values[0], value)
-               : CALC_JSON_NUMBER_REFUSED;
-}
-
-calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r)
-{
-    double table[CALC_GALVATRON_DOUBLINGS] = {0};
-    const calc_json_numbers reader = {.context = table,
-                                      .take = take_p2p,
-                                      .least = LEAST,
-                                      .keys = "keys are pp_size_<n>, in MB/ms"};
-    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    for (int k = 1; k <= calc_galvatron_needs_of(r->request).pp && status == CALC_OK; k++) {
-        if (table[k] == 0) {
-            return no_size(r, "pp_size_", 1 << k, "");
-        }
-        r->out->p2p[k] = 1 / table[k];
-    }
-    return status;
-}
-
-static calc_json_number_use take_overlap(void *context, const char *const *key, int depth,
-                                         const double *value)
-{
-    double *overlap = context;
-    (void)depth;
-    *overlap = value ? *value : *overlap;
-    return strcmp(key[0], "overlap_coe") == 0 ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_IGNORED;
-}
-
-calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r)
-{
-    r->out->overlap = 0;
-    const calc_json_numbers reader = {
-        .context = &r->out->overlap, .take = take_overlap, .least = 1};
-    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    if (status == CALC_OK && r->out->overlap == 0) {
-        return calc_galvatron_file_error(
-            r, CALC_ERR_FIELD, "1 says that computing and messages do not slow each other down",
-            "no overlap_coe");
-    }
-    return status;
-}
-
-static calc_json_number_use take_collective(void *context, const char *const *key, int depth,
-                                            const double *value)
-{
-    calc_galvatron_profiles *out = context;
-    int64_t values[CALC_GALVATRON_KEY_VALUES];
-    bool gather = calc_galvatron_key(key[0], "allreduce_size_#_#MB_time", values) == 2;
-    (void)depth;
-    if (!gather && calc_galvatron_key(key[0], "all2all_size_#_#MB_time", values) != 2) {
-        bool meant = strncmp(key[0], "allreduce_size_", 15) == 0 ||
-                     strncmp(key[0], "all2all_size_", 13) == 0;
-        return meant ? CALC_JSON_NUMBER_REFUSED : CALC_JSON_NUMBER_IGNORED;
-    }
-    int k = calc_galvatron_doublings(values[0]);
-    if (k >= CALC_GALVATRON_DOUBLINGS || values[0] != (int64_t)1 << k || values[1] == 0) {
-        return CALC_JSON_NUMBER_IGNORED;
-    }
-    calc_galvatron_collective *table = gather ? &out->all_gather[k] : &out->all_to_all[k];
-    if (table->count == CALC_GALVATRON_POINTS) {
-        return CALC_JSON_NUMBER_REFUSED;
-    }
-    if (value) {
-        table->mb[table->count] = (double)values[1];
-        /* An all-gather takes half of an all-reduce. */
-        table->ms[table->count++] = gather ? *value * 0.5 : *value;
-    }
-    return CALC_JSON_NUMBER_TAKEN;
-}
-
-static calc_status fit(const calc_galvatron_reading *r, calc_galvatron_collective *table,
-                       const char *what, int ranks)
-{
-    if (table->count < POINTS) {
-        return calc_galvatron_file_error(r, CALC_ERR_FIELD,
-                                         "profile the machine with as many nodes and GPUs, or "
-                                         "search fewer",
-                                         "%d of %s%d_<M>MB_time, expected at least %d",
-                                         table->count, what, ranks, POINTS);
-    }
-    table->line = calc_galvatron_fit(table->mb, table->ms, (size_t)table->count, NULL);
-    double least = INFINITY; /* message of the search: one sample of the smallest layer */
-    for (int type = 0; type < r->request->types; type++) {
-        least = fmin(least, calc_galvatron_message_mb(r->request, 1, type));
-    }
-    double ms = calc_galvatron_collective_ms(table, least);
-    if (ms <= 0) {
-        return calc_galvatron_file_error(r, CALC_ERR_RANGE, "look for an outlier",
-                                         "the line of %s%d_<M>MB_time is %g ms at %g MB, expected "
-                                         "more than 0",
-                                         what, ranks, ms, least);
-    }
-    return CALC_OK;
-}
-
-calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r)
-{
-    const calc_json_numbers reader = {.context = r->out,
-                                      .take = take_collective,
-                                      .least = LEAST,
-                                      .keys = "keys are allreduce_size_<n>_<M>MB_time and "
-                                              "all2all_size_<n>_<M>MB_time, at most 64 M each"};
-    calc_galvatron_needs needs = calc_galvatron_needs_of(r->request);
-    memset(r->out->all_gather, 0, sizeof r->out->all_gather);
-    memset(r->out->all_to_all, 0, sizeof r->out->all_to_all);
-    calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
-    for (int k = 1; k <= needs.tp && status == CALC_OK; k++) {
-        status = fit(r, &r->out->all_gather[k], "allreduce_size_", 1 << k);
-    }
-    for (int k = 1; k <= needs.sp && status == CALC_OK; k++) {
-        status = fit(r, &r->out->all_to_all[k], "all2all_size_", 1 << k);
     }
     return status;
 }

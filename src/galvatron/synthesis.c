@@ -1,6 +1,6 @@
 #include "galvatron/synthesis.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -154,7 +154,7 @@ double calc_galvatron_measure_overlap(const calc_galvatron_synthesis *s)
     return 1 / (1 - usage);
 }
 
-enum { BATCHES = 12, SEQUENCES = 5, KEY = 64, MOST_MB = 1024 };
+enum { BATCHES = 12, SEQUENCES = 5, MOST_MB = 1024 };
 
 void calc_galvatron_layers_of_app(const calc_app *app, calc_galvatron_request *request)
 {
@@ -183,17 +183,26 @@ static int sequences_of(const calc_galvatron_request *request, int64_t out[SEQUE
     return count;
 }
 
+CALC_PRINTF(3, 4)
+static void put_keyed(calc_put *put, double value, const char *fmt, ...)
+{
+    char key[64];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(key, sizeof key, fmt, args);
+    va_end(args);
+    calc_put_number(put, key, value);
+}
+
 static void put_time(calc_put *put, const calc_galvatron_synthesis *s, int64_t batch,
                      int64_t sequence)
 {
     const calc_galvatron_run run = {.tensor_par = 1, .batch = batch, .sequence = sequence};
     calc_galvatron_measured m;
-    char key[KEY];
     if (calc_galvatron_measure(s, &run, &m)) {
-        snprintf(key, sizeof key, "layertype_0_bsz%" PRId64 "_seq%" PRId64, batch, sequence);
-        calc_put_number(put, key, m.layer_ms / (double)batch);
-        snprintf(key, sizeof key, "layertype_other_bsz%" PRId64 "_seq%" PRId64, batch, sequence);
-        calc_put_number(put, key, m.other_ms / (double)batch);
+        put_keyed(put, m.layer_ms / (double)batch, "layertype_0_bsz%jd_seq%jd", batch, sequence);
+        put_keyed(put, m.other_ms / (double)batch, "layertype_other_bsz%jd_seq%jd", batch,
+                  sequence);
     }
 }
 
@@ -212,14 +221,26 @@ static void put_computation(calc_put *put, const calc_galvatron_synthesis *s)
     }
 }
 
+enum { LAYER = -1 /* beside the places of embedding and head */ };
+
+static double memory_mb(const calc_galvatron_measured *m, int place, bool states)
+{
+    /* 16 bytes per parameter: two copies of the weight, its gradient and two moments. */
+    double first = states ? m->first_elements * 16 / MB : m->first_mb;
+    double last = states ? m->last_elements * 16 / MB : m->last_mb;
+    return place == LAYER                  ? m->layer_mb
+           : place == CALC_GALVATRON_FIRST ? first
+           : place == CALC_GALVATRON_LAST  ? last
+                                           : first + last;
+}
+
 /* Writes a table by degree. If the model cannot be split so far, half of the value of the previous
  * degree is used. */
 static void put_degrees(calc_put *put, const calc_galvatron_synthesis *s, int64_t sequence, bool sp,
-                        int place, double (*value)(const calc_galvatron_measured *m, int place))
+                        int place, bool states)
 {
     calc_galvatron_measured m;
     double mb = 0;
-    char key[KEY];
     calc_galvatron_needs needs = calc_galvatron_needs_of(s->request);
     int64_t widest = (int64_t)1 << (needs.tp > needs.sp ? needs.tp : needs.sp);
     for (int64_t tp = 1; tp <= widest; tp *= 2) {
@@ -228,76 +249,42 @@ static void put_degrees(calc_put *put, const calc_galvatron_synthesis *s, int64_
                                         .sequence = sequence,
                                         .sequence_par = sp,
                                         .stages = place > CALC_GALVATRON_OFF};
-        mb = calc_galvatron_measure(s, &run, &m) ? value(&m, place) : mb / 2;
-        snprintf(key, sizeof key, "%" PRId64, tp);
-        calc_put_number(put, key, mb);
+        mb = calc_galvatron_measure(s, &run, &m) ? memory_mb(&m, place, states) : mb / 2;
+        put_keyed(put, mb, "%jd", tp);
     }
 }
 
-static double layer_mb(const calc_galvatron_measured *m, int place)
+/* @param place  LAYER, or of embedding and head */
+static void put_section(calc_put *put, const calc_galvatron_synthesis *s, int place, bool sp)
 {
-    (void)place;
-    return m->layer_mb;
-}
-
-static double of_place(double first, double last, int place)
-{
-    return place == CALC_GALVATRON_FIRST  ? first
-           : place == CALC_GALVATRON_LAST ? last
-                                          : first + last;
-}
-
-/* 16 bytes per parameter: two copies of the weight, its gradient and two moments. */
-static double states_mb(const calc_galvatron_measured *m, int place)
-{
-    return of_place(m->first_elements, m->last_elements, place) * 16 / 1048576;
-}
-
-static double other_mb(const calc_galvatron_measured *m, int place)
-{
-    return of_place(m->first_mb, m->last_mb, place);
-}
-
-static void put_layer(calc_put *put, const calc_galvatron_synthesis *s, bool sp)
-{
+    static const char *const names[] = {"layertype_0", "other_memory_pp_off",
+                                        "other_memory_pp_on_first", "other_memory_pp_on_last"};
     int64_t sequence[SEQUENCES];
     int count = sequences_of(s->request, sequence);
-    char key[KEY];
-    calc_put_object(put, sp ? "layertype_0_sp" : "layertype_0", CALC_PUT_LINES);
+    char key[64];
+    snprintf(key, sizeof key, "%s%s", names[place - LAYER], sp ? "_sp" : "");
+    calc_put_object(put, key, CALC_PUT_LINES);
     for (int i = 0; i < count; i++) {
         calc_galvatron_run run = {
             .tensor_par = 1, .batch = 1, .sequence = sequence[i], .sequence_par = sp};
         calc_galvatron_measured m = {0};
-        (void)calc_galvatron_measure(s, &run, &m);
-        snprintf(key, sizeof key, "%" PRId64, sequence[i]);
+        snprintf(key, sizeof key, "%jd", sequence[i]);
         calc_put_object(put, key, CALC_PUT_LINES);
-        calc_putf(put, "parameter_size: %g, tp_activation_per_bsz_dict: {\n",
-                  m.layer_elements * 4 / 1048576);
-        put_degrees(put, s, sequence[i], sp, CALC_GALVATRON_OFF, layer_mb);
-        run.checkpoint = true;
-        (void)calc_galvatron_measure(s, &run, &m);
-        calc_putf(put, "checkpoint: %g}}", m.layer_mb);
-    }
-    calc_put_close(put);
-}
-
-static void put_other(calc_put *put, const calc_galvatron_synthesis *s, int place, bool sp)
-{
-    static const char *const names[] = {"other_memory_pp_off", "other_memory_pp_on_first",
-                                        "other_memory_pp_on_last"};
-    int64_t sequence[SEQUENCES];
-    int count = sequences_of(s->request, sequence);
-    char key[KEY];
-    snprintf(key, sizeof key, "%s%s", names[place], sp ? "_sp" : "");
-    calc_put_object(put, key, CALC_PUT_LINES);
-    for (int i = 0; i < count; i++) {
-        snprintf(key, sizeof key, "%" PRId64, sequence[i]);
-        calc_put_object(put, key, CALC_PUT_LINES);
-        calc_put_object(put, "model_states", CALC_PUT_LINES);
-        put_degrees(put, s, sequence[i], sp, place, states_mb);
-        calc_putf(put, "}, activation: {\n");
-        put_degrees(put, s, sequence[i], sp, place, other_mb);
-        calc_putf(put, "}}");
+        if (place == LAYER) {
+            (void)calc_galvatron_measure(s, &run, &m);
+            calc_putf(put, "parameter_size: %g, tp_activation_per_bsz_dict: {\n",
+                      m.layer_elements * 4 / MB);
+            put_degrees(put, s, sequence[i], sp, place, false);
+            run.checkpoint = true;
+            (void)calc_galvatron_measure(s, &run, &m);
+            calc_putf(put, "checkpoint: %g}}", m.layer_mb);
+        } else {
+            calc_putf(put, "model_states: {\n");
+            put_degrees(put, s, sequence[i], sp, place, true);
+            calc_putf(put, "}, activation: {\n");
+            put_degrees(put, s, sequence[i], sp, place, false);
+            calc_putf(put, "}}");
+        }
     }
     calc_put_close(put);
 }
@@ -305,37 +292,21 @@ static void put_other(calc_put *put, const calc_galvatron_synthesis *s, int plac
 static void put_allreduce(calc_put *put, const calc_galvatron_synthesis *s)
 {
     int64_t world = calc_galvatron_world(s->request);
-    char key[KEY];
     for (int64_t ranks = world; ranks >= 2; ranks /= 2) {
-        snprintf(key, sizeof key, "allreduce_size_%" PRId64 "_consec_1", ranks);
-        calc_put_number(put, key, calc_galvatron_measure_allreduce(s, ranks, true));
-        if (ranks < world) {
-            snprintf(key, sizeof key, "allreduce_size_%" PRId64 "_consec_0", ranks);
-            calc_put_number(put, key, calc_galvatron_measure_allreduce(s, ranks, false));
+        for (int near = 1; near >= (ranks == world); near--) {
+            put_keyed(put, calc_galvatron_measure_allreduce(s, ranks, near),
+                      "allreduce_size_%jd_consec_%d", ranks, near);
         }
-    }
-}
-
-static void put_p2p(calc_put *put, const calc_galvatron_synthesis *s)
-{
-    char key[KEY];
-    for (int64_t stages = 2; stages <= calc_galvatron_world(s->request); stages *= 2) {
-        snprintf(key, sizeof key, "pp_size_%" PRId64, stages);
-        calc_put_number(
-            put, key, P2P_MB / collective_ms(s, CALC_OP_P2P, stages, farthest(s, stages), P2P_MB));
     }
 }
 
 static void put_collectives(calc_put *put, const calc_galvatron_synthesis *s)
 {
-    char key[KEY];
     for (int allreduce = 1; allreduce >= 0; allreduce--) {
         for (int64_t ranks = calc_galvatron_world(s->request); ranks >= 2; ranks /= 2) {
             for (int mb = 1; mb <= MOST_MB; mb *= 2) {
-                snprintf(key, sizeof key, "%s_size_%" PRId64 "_%dMB_time",
-                         allreduce ? "allreduce" : "all2all", ranks, mb);
-                calc_put_number(put, key,
-                                calc_galvatron_measure_collective_ms(s, allreduce, ranks, mb));
+                put_keyed(put, calc_galvatron_measure_collective_ms(s, allreduce, ranks, mb),
+                          "%s_size_%jd_%dMB_time", allreduce ? "allreduce" : "all2all", ranks, mb);
             }
         }
     }
@@ -352,9 +323,8 @@ void calc_galvatron_synthesis_write(const calc_galvatron_synthesis *s, calc_galv
         break;
     case CALC_GALVATRON_FILE_MEMORY:
         for (int sp = 1; sp >= 0; sp--) {
-            put_layer(&put, s, sp);
-            for (int place = 0; place < CALC_GALVATRON_PLACES; place++) {
-                put_other(&put, s, place, sp);
+            for (int place = LAYER; place < CALC_GALVATRON_PLACES; place++) {
+                put_section(&put, s, place, sp);
             }
         }
         break;
@@ -362,7 +332,10 @@ void calc_galvatron_synthesis_write(const calc_galvatron_synthesis *s, calc_galv
         put_allreduce(&put, s);
         break;
     case CALC_GALVATRON_FILE_P2P:
-        put_p2p(&put, s);
+        for (int64_t n = 2; n <= calc_galvatron_world(s->request); n *= 2) {
+            put_keyed(&put, P2P_MB / collective_ms(s, CALC_OP_P2P, n, farthest(s, n), P2P_MB),
+                      "pp_size_%jd", n);
+        }
         break;
     case CALC_GALVATRON_FILE_OVERLAP:
         calc_put_number(&put, "overlap_coe", calc_galvatron_measure_overlap(s));

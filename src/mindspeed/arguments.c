@@ -94,58 +94,28 @@ CALC_FREES(calc_mindspeed_space_free, calc_mindspeed_space, of->config)
  * that it ignores, and aliases. */
 
 /* Settings that the planner decides. */
-static const char *const decided[] = {"--tensor-model-parallel-size",
-                                      "--pipeline-model-parallel-size",
-                                      "--context-parallel-size",
-                                      "--context-parallel-algo",
-                                      "--ulysses-degree-in-cp",
-                                      "--expert-model-parallel-size",
-                                      "--num-layers-per-virtual-pipeline-stage",
-                                      "--num-virtual-stages-per-pipeline-rank",
-                                      "--data-parallel-size",
-                                      "--micro-batch-size",
-                                      "--sequence-parallel",
-                                      NULL};
+static const char decided[] =
+    "--tensor-model-parallel-size --pipeline-model-parallel-size --context-parallel-size "
+    "--context-parallel-algo --ulysses-degree-in-cp --expert-model-parallel-size "
+    "--num-layers-per-virtual-pipeline-stage --num-virtual-stages-per-pipeline-rank "
+    "--data-parallel-size --micro-batch-size --sequence-parallel";
 
-/* The planner's own flags without effect here, and the addresses of a cluster's nodes. */
-static const char *const silent[] = {"--auto-parallel",
-                                     "--master-addr",
-                                     "--master-port",
-                                     "--node-rank",
-                                     "--work-dir",
-                                     "--profile-memory",
-                                     "--prof-file",
-                                     "--profile-operator",
-                                     "--distributed-backend",
-                                     NULL};
+/* The planner's own flags without effect here, the addresses of a cluster's nodes, and flags that
+ * are read here and not with Megatron's. */
+static const char silent[] =
+    "--auto-parallel --master-addr --master-port --node-rank --work-dir --profile-memory "
+    "--prof-file --profile-operator --distributed-backend --nnodes --target-nnodes --search-algo "
+    "--reuse-fp32-param --recompute-activation-function --swap-attention";
 
 /* Flags of the third generation, which is another program. */
-static const char *const third_generation[] = {
-    "--auto-settings",          "--auto-settings-type",      "--auto-settings-ranks",
-    "--auto-settings-work-dir", "--auto-settings-log-level", NULL};
-
-/* Flags that are read here and not with Megatron's. */
-static const char *const ours[] = {"--nnodes",
-                                   "--target-nnodes",
-                                   "--search-algo",
-                                   "--reuse-fp32-param",
-                                   "--recompute-activation-function",
-                                   "--swap-attention",
-                                   NULL};
+static const char third_generation[] = "--auto-settings --auto-settings-type --auto-settings-ranks "
+                                       "--auto-settings-work-dir --auto-settings-log-level";
 
 /* Aliases. */
 static const char *const renamed[][2] = {
     {"--nodes", "--nnodes"},
     {"--padded-vocab-size", "--vocab-size"},
     {"--enable-recompute-activation-function", "--recompute-activation-function"}};
-
-static bool is_one_of(const char *key, const char *const *list)
-{
-    while (*list && strcmp(*list, key) != 0) {
-        list++;
-    }
-    return *list;
-}
 
 static bool rename_key(calc_setting *setting)
 {
@@ -155,12 +125,11 @@ static bool rename_key(calc_setting *setting)
     }
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
         if (strcmp(setting->key, renamed[i][0]) == 0) {
-            size_t size = strlen(renamed[i][1]) + 1;
-            char *key = realloc(setting->key, size);
+            char *key = strdup(renamed[i][1]);
             if (!key) {
                 return false;
             }
-            memcpy(key, renamed[i][1], size);
+            free(setting->key);
             setting->key = key;
         }
     }
@@ -195,14 +164,12 @@ static bool mindspeed_flags_order(calc_settings *s)
             return false;
         }
     }
-    for (size_t i = s->count; i-- > 0;) {
-        if (is_one_of(s->item[i].key, decided) || gives_way(s, i)) {
-            free(s->item[i].key);
-            free(s->item[i].value);
-            s->count--;
-            memmove(&s->item[i], &s->item[i + 1], (s->count - i) * sizeof *s->item);
+    for (size_t i = 0; i < s->count; i++) {
+        if (calc_is_word(decided, s->item[i].key) || gives_way(s, i)) {
+            s->item[i].key[0] = '\0';
         }
     }
+    calc_settings_drop(s);
     return true;
 }
 
@@ -230,7 +197,7 @@ static void tell_unused(void *context, const char *key, calc_unread what, const 
     (void)what, (void)assumed;
     reading *r = context;
     char *text = r->out->unused;
-    if (!is_one_of(key, silent) && !is_one_of(key, ours) && r->unused++ < UNUSED_SHOWN) {
+    if (!calc_is_word(silent, key) && r->unused++ < UNUSED_SHOWN) {
         calc_append(text, CALC_MINDSPEED_UNUSED, "%s%s", *text ? ", " : "",
                     calc_utf8_shown(key, strlen(key)));
     }
@@ -323,7 +290,7 @@ static calc_status read_mode(const reading *r)
     const calc_setting *later = NULL;
     for (size_t i = 0; i < r->settings->count && !later; i++) {
         const calc_setting *s = &r->settings->item[i];
-        later = is_one_of(s->key, third_generation) ? s : NULL;
+        later = calc_is_word(third_generation, s->key) ? s : NULL;
     }
     if (later) {
         return calc_errors_at(r->errors, CALC_ERR_UNSUPPORTED, later->line > 0 ? r->name : NULL,
@@ -340,41 +307,42 @@ static calc_status read_mode(const reading *r)
     return CALC_OK;
 }
 
-/* A count of the job, within the range of the planner's sums. */
-static bool size_of(const reading *r, const char *flag, double value, int most, int *out)
-{
-    if (value >= 0 && value <= most) {
-        *out = (int)value;
-        return true;
-    }
-    calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, NULL, "%s: %.15g is more than %d",
-                   flag, value, most);
-    return false;
-}
-
-static bool read_sizes(const reading *r)
+/* Counts of the job, within the range of the planner's sums. */
+static calc_status read_sizes(const reading *r)
 {
     calc_mindspeed_job *job = &r->out->job;
     const calc_app *app = &r->out->app;
     double multiple = (double)(app->vocab_multiple > 0 ? app->vocab_multiple : 128);
-    double ffn = (double)(app->expert_feedforward > 0 ? app->expert_feedforward : app->feedforward);
-    double heads = (double)app->attn_heads;
-    return size_of(r, "--num-layers", (double)app->num_blocks, MOST_BATCH, &job->layers) &&
-           size_of(r, "--hidden-size", (double)app->hidden, MOST_SIZE, &job->hidden) &&
-           size_of(r, "--ffn-hidden-size", ffn, MOST_SIZE, &job->ffn) &&
-           size_of(r, "--num-attention-heads", heads, MOST_BATCH, &job->heads) &&
-           size_of(r, "--num-query-groups", app->kv_heads > 0 ? (double)app->kv_heads : heads,
-                   MOST_BATCH, &job->groups) &&
-           size_of(r, "--kv-channels", (double)app->attn_size, MOST_SIZE, &job->head) &&
-           size_of(r, "--seq-length", (double)app->seq_size, MOST_SIZE, &job->seq) &&
-           size_of(r, "--vocab-size", ceil((double)app->vocab_size / multiple) * multiple,
-                   MOST_SIZE, &job->vocab) &&
-           size_of(r, "--num-experts", (double)app->num_experts, MOST_BATCH, &job->experts) &&
-           size_of(r, "--moe-router-topk",
-                   app->num_experts > 0 ? (double)app->experts_per_token : 0, MOST_BATCH,
-                   &job->topk) &&
-           size_of(r, "--global-batch-size", calc_plan_value(&r->out->plan, CALC_PLAN_BATCH),
-                   MOST_BATCH, &job->batch);
+    int64_t ffn = app->expert_feedforward > 0 ? app->expert_feedforward : app->feedforward;
+    const struct {
+        const char *flag;
+        double value;
+        int most, *out;
+    } sizes[] = {{"--num-layers", (double)app->num_blocks, MOST_BATCH, &job->layers},
+                 {"--hidden-size", (double)app->hidden, MOST_SIZE, &job->hidden},
+                 {"--ffn-hidden-size", (double)ffn, MOST_SIZE, &job->ffn},
+                 {"--num-attention-heads", (double)app->attn_heads, MOST_BATCH, &job->heads},
+                 {"--num-query-groups",
+                  (double)(app->kv_heads > 0 ? app->kv_heads : app->attn_heads), MOST_BATCH,
+                  &job->groups},
+                 {"--kv-channels", (double)app->attn_size, MOST_SIZE, &job->head},
+                 {"--seq-length", (double)app->seq_size, MOST_SIZE, &job->seq},
+                 {"--vocab-size", ceil((double)app->vocab_size / multiple) * multiple, MOST_SIZE,
+                  &job->vocab},
+                 {"--num-experts", (double)app->num_experts, MOST_BATCH, &job->experts},
+                 {"--moe-router-topk", app->num_experts > 0 ? (double)app->experts_per_token : 0,
+                  MOST_BATCH, &job->topk},
+                 {"--global-batch-size", calc_plan_value(&r->out->plan, CALC_PLAN_BATCH),
+                  MOST_BATCH, &job->batch}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (!(sizes[i].value >= 0 && sizes[i].value <= sizes[i].most)) {
+            return calc_errors_at(r->errors, CALC_ERR_RANGE, r->name, 0, 0, NULL,
+                                  "%s: %.15g is more than %d", sizes[i].flag, sizes[i].value,
+                                  sizes[i].most);
+        }
+        *sizes[i].out = (int)sizes[i].value;
+    }
+    return CALC_OK;
 }
 
 /* Assumptions of the planner. */
@@ -416,11 +384,9 @@ calc_status calc_mindspeed_arguments_read(calc_mindspeed_arguments *out, calc_se
     calc_status status = read_mode(&r);
     status = status ? status : read_plan(&r);
     status = status ? status : read_devices(&r);
+    status = status ? status : read_sizes(&r);
     if (status != CALC_OK) {
         return status;
-    }
-    if (!read_sizes(&r)) {
-        return calc_errors_first(errors);
     }
     calc_mindspeed_job *job = &r.out->job;
     const calc_plan *plan = &r.out->plan;

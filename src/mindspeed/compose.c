@@ -6,13 +6,6 @@
 /* Lists of operators: the kinds of blocks, then the ends. */
 enum { EMBEDDING = CALC_BLOCK_KINDS, HEAD, LISTS };
 
-static calc_cost *cost_of(calc_stage_parts *parts, int list)
-{
-    return list == EMBEDDING ? &parts->embedding
-           : list == HEAD    ? &parts->head
-                             : &parts->block[list];
-}
-
 static size_t operators_of(const calc_layout *l, int list, calc_operator *out)
 {
     if ((list == CALC_MOE_BLOCK && l->shape.experts == 0) ||
@@ -22,13 +15,6 @@ static size_t operators_of(const calc_layout *l, int list, calc_operator *out)
     return list == EMBEDDING ? calc_block_embedding(&l->context, out)
            : list == HEAD    ? calc_block_head(&l->context, out)
                              : calc_block_operators(&l->context, (calc_block_kind)list, out);
-}
-
-static unsigned recompute_of(const calc_layout *l, int list)
-{
-    return list < CALC_BLOCK_KINDS
-               ? calc_operator_recompute(l->context.strategy, l->context.training)
-               : 0;
 }
 
 static calc_group group_of(const calc_layout *l, const calc_operator *o)
@@ -103,9 +89,15 @@ static void mindspeed_parts_sent(calc_layout *l, calc_mindspeed_comm *comm)
     calc_operator item[CALC_MAX_OPERATORS];
     for (int list = 0; list < LISTS; list++) {
         size_t count = operators_of(l, list, item);
+        bool block = list < CALC_BLOCK_KINDS;
+        unsigned recompute =
+            block ? calc_operator_recompute(l->context.strategy, l->context.training) : 0;
+        calc_cost *cost = block               ? &l->parts.block[list]
+                          : list == EMBEDDING ? &l->parts.embedding
+                                              : &l->parts.head;
         for (size_t i = 0; i < count; i++) {
             if (item[i].kind == CALC_OPERATOR_COLLECTIVE) {
-                add_sent(l, &item[i], recompute_of(l, list), comm, cost_of(&l->parts, list));
+                add_sent(l, &item[i], recompute, comm, cost);
             }
         }
     }
@@ -133,17 +125,21 @@ static void set_part(calc_stage_part *part, double fw_s, double backward)
 }
 
 double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
-                                        const calc_mindspeed_module_times *m)
+                                        const calc_mindspeed_profile *m)
 {
     calc_placed p;
     calc_step step;
     calc_placed_of(layout->app, layout->system, layout->exec, CALC_COMPAT_NONE, NULL, NULL, &p);
     calc_stage_terms *t = &p.recipe[0].terms;
+    const double *s = m->time_s;
+    double backward = m->forward_s > 0 ? m->backward_s / m->forward_s : 2;
     for (int kind = 0; kind < CALC_STAGE_KINDS; kind++) {
-        set_part(&t->block[kind], m->layer_s, m->backward);
+        set_part(&t->block[kind], s[CALC_MINDSPEED_LAYER], backward);
     }
-    set_part(&t->embedding, m->embedding_s, m->backward);
-    set_part(&t->head, m->norm_s + m->head_s + m->loss_s, m->backward);
+    set_part(&t->embedding, s[CALC_MINDSPEED_EMBEDDING], backward);
+    set_part(&t->head,
+             s[CALC_MINDSPEED_FINAL_NORM] + s[CALC_MINDSPEED_OUTPUT] + s[CALC_MINDSPEED_LOSS],
+             backward);
     calc_step_of(&p, &step);
     return step.total_s;
 }

@@ -5,6 +5,7 @@
 #ifndef CALC_MINDSPEED_COMPOSE_H
 #define CALC_MINDSPEED_COMPOSE_H
 
+#include "mindspeed/memory.h"
 #include "mindspeed/operators.h"
 #include "model/stages/layout.h"
 
@@ -15,18 +16,13 @@ typedef struct calc_mindspeed_layout {
     const calc_exec *exec; /**< without lists of stages or layers */
 } calc_mindspeed_layout;
 
-/** A profile of modules: times of one module each, for a micro-batch on one processor [s]. */
-typedef struct calc_mindspeed_module_times {
-    double embedding_s, layer_s, norm_s, head_s, loss_s; /**< forward */
-    double backward; /**< backward time divided by forward time, from the profile's whole step */
-} calc_mindspeed_module_times;
-
 /** The step time with measured collectives, where there are any [s]. */
 double calc_mindspeed_compose_s(const calc_mindspeed_layout *layout, calc_mindspeed_comm *comm);
 
-/** The step time from profiled modules [s]. The first chunk has the embedding; the last one has the
+/** The step time from profiled modules [s]; a backward pass takes as much longer than a forward one
+ *  as in the profile's whole step. The first chunk has the embedding; the last one has the
  *  final norm, the output layer and the loss. */
 double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
-                                        const calc_mindspeed_module_times *modules);
+                                        const calc_mindspeed_profile *modules);
 
 #endif

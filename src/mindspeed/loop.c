@@ -325,14 +325,7 @@ double calc_mindspeed_evidence_s(calc_mindspeed_evidence *e, const calc_mindspee
         return status == CALC_ERR_NOT_FOUND ? calc_mindspeed_compose_s(layout, &e->folder.comm)
                                             : NAN;
     }
-    const calc_mindspeed_module_times times = {
-        .embedding_s = p.time_s[CALC_MINDSPEED_EMBEDDING],
-        .layer_s = p.time_s[CALC_MINDSPEED_LAYER],
-        .norm_s = p.time_s[CALC_MINDSPEED_FINAL_NORM],
-        .head_s = p.time_s[CALC_MINDSPEED_OUTPUT],
-        .loss_s = p.time_s[CALC_MINDSPEED_LOSS],
-        .backward = p.forward_s > 0 ? p.backward_s / p.forward_s : 2};
-    return calc_mindspeed_compose_modules_s(layout, &times);
+    return calc_mindspeed_compose_modules_s(layout, &p);
 }
 
 void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence)
@@ -400,7 +393,7 @@ calc_status calc_mindspeed_folder_read(calc_mindspeed_folder *out, const char *p
     if (status == CALC_OK && !search(path, &found)) {
         status = calc_errors_no_memory(errors);
     }
-    for (size_t i = 0; i < found.gl_pathc && status == CALC_OK; i++, out->details++) {
+    for (size_t i = 0; i < found.gl_pathc && status == CALC_OK; i++) {
         status = calc_mindspeed_kernels_read(&out->kernels, found.gl_pathv[i], errors);
     }
     globfree(&found);
@@ -414,20 +407,19 @@ void calc_mindspeed_folder_free(calc_mindspeed_folder *folder)
     calc_mindspeed_comm_free(&folder->comm);
 }
 
+/* A row, and what of it is read in another way. */
 typedef struct row {
-    int pp, tp, dp, cp, up, mbs;
+    calc_mindspeed_result result;
     double vpp, ep, peak_gb;
     const char *ms;
-    int line;
-    calc_tune_end end;
-    double step_s;
 } result_row;
 
 #define SIZE(name, member)                                                                         \
     {                                                                                              \
-        name, NULL, CALC_CSV_MEMBER(result_row, member), .lo = 1, .hi = 1e9                        \
+        name, NULL, CALC_CSV_MEMBER(result_row, result.config.member), .lo = 1, .hi = 1e9          \
     }
 #define MAYBE CALC_CSV_OPTIONAL | CALC_CSV_BLANK
+#define COUNT MAYBE | CALC_CSV_INTEGER
 
 static const calc_csv_column columns[] = {
     SIZE("pp", pp),
@@ -436,37 +428,31 @@ static const calc_csv_column columns[] = {
     SIZE("ring_attention", cp),
     SIZE("ulysses", up),
     SIZE("mbs", mbs),
-    {"vpp", NULL, CALC_CSV_MEMBER(result_row, vpp), MAYBE, 1, 1e9},
-    {"ep", NULL, CALC_CSV_MEMBER(result_row, ep), MAYBE, 0, 1e9},
+    {"vpp", NULL, CALC_CSV_MEMBER(result_row, vpp), COUNT, 1, 1e9},
+    {"ep", NULL, CALC_CSV_MEMBER(result_row, ep), COUNT, 0, 1e9},
     {"peak_memory", NULL, CALC_CSV_MEMBER(result_row, peak_gb), MAYBE, 0, 1e9},
     {"e2e_time", NULL, CALC_CSV_MEMBER(result_row, ms)},
-    {NULL, NULL, CALC_CSV_MEMBER(result_row, line)},
+    {NULL, NULL, CALC_CSV_MEMBER(result_row, result.line)},
 };
-
-static bool is_whole(double x)
-{
-    return isnan(x) || x == floor(x);
-}
 
 static calc_status finish(void *context, void *row, const calc_csv_row *from, calc_errors *errors)
 {
-    result_row *r = row;
+    const result_row *r = row;
+    calc_mindspeed_result *out = &((result_row *)row)->result;
     char *end;
     (void)context;
-    if (!is_whole(r->vpp) || !is_whole(r->ep)) {
-        return calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line, 0, NULL,
-                              "%s: expected a whole number, found %g",
-                              is_whole(r->vpp) ? "ep" : "vpp", is_whole(r->vpp) ? r->ep : r->vpp);
-    }
-    r->end = strcmp(r->ms, "oom") == 0      ? CALC_TUNE_END_OOM
-             : strcmp(r->ms, "failed") == 0 ? CALC_TUNE_END_FAILED
-                                            : CALC_TUNE_END_FINE;
-    if (r->end != CALC_TUNE_END_FINE) {
+    out->config.vpp = isnan(r->vpp) ? 1 : (int)r->vpp;
+    out->config.ep = isnan(r->ep) ? 0 : (int)r->ep;
+    out->peak_bytes = r->peak_gb * 1e9;
+    out->end = strcmp(r->ms, "oom") == 0      ? CALC_TUNE_END_OOM
+               : strcmp(r->ms, "failed") == 0 ? CALC_TUNE_END_FAILED
+                                              : CALC_TUNE_END_FINE;
+    if (out->end != CALC_TUNE_END_FINE) {
         return CALC_OK;
     }
-    r->step_s = strtod(r->ms, &end) * 1e-3;
+    out->step_s = strtod(r->ms, &end) * 1e-3;
     bool number = end != r->ms && *end == '\0';
-    return number && isfinite(r->step_s) && r->step_s > 0
+    return number && isfinite(out->step_s) && out->step_s > 0
                ? CALC_OK
                : calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line,
                                 calc_csv_read_column(from->reader, r->ms), NULL,
@@ -484,21 +470,14 @@ static calc_status take(calc_mindspeed_results *out, const result_row *row, size
         return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < count; i++) {
-        const result_row *r = &row[i];
-        const calc_mindspeed_result result = {.config = {r->pp, r->tp, r->dp, r->cp, r->up, r->mbs,
-                                                         isnan(r->vpp) ? 1 : (int)r->vpp,
-                                                         isnan(r->ep) ? 0 : (int)r->ep},
-                                              .end = r->end,
-                                              .step_s = r->step_s,
-                                              .peak_bytes = r->peak_gb * 1e9,
-                                              .line = r->line};
-        const calc_mindspeed_result *first = calc_mindspeed_results_find(out, &result.config);
+        const calc_mindspeed_result *result = &row[i].result;
+        const calc_mindspeed_result *first = calc_mindspeed_results_find(out, &result->config);
         if (first) {
             status = calc_errors_at(
-                errors, CALC_ERR_RULE, path, row[i].line, 0, "keep one row of each, or their mean",
+                errors, CALC_ERR_RULE, path, result->line, 0, "keep one row of each, or their mean",
                 "the configuration was measured in line %d already", first->line);
         } else {
-            out->item[out->count++] = result;
+            out->item[out->count++] = *result;
         }
     }
     return status;

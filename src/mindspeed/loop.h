@@ -50,7 +50,6 @@ const calc_mindspeed_result *calc_mindspeed_results_find(const calc_mindspeed_re
 typedef struct calc_mindspeed_folder {
     calc_mindspeed_times kernels; /**< from all files kernel_details.csv, in the order of their
                                    *  paths */
-    size_t details;               /**< number of such files */
     calc_mindspeed_times cache;   /**< operator_cache.csv; empty if it is missing */
     calc_mindspeed_comm comm;     /**< comm_prof.csv; empty if it is missing */
 } calc_mindspeed_folder;

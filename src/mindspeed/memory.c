@@ -9,6 +9,7 @@
 #include "gauss/process.h"
 #include "io/json_numbers.h"
 #include "io/text.h"
+#include "spec/field.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -39,16 +40,6 @@ typedef struct reading {
     size_t count;
 } reading;
 
-static int module_of(const char *key)
-{
-    for (int i = 0; modules[i]; i++) {
-        if (strcmp(modules[i], key) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static double *number_of(calc_mindspeed_profile *p, const place *at, int module)
 {
     return (double *)(void *)((char *)p + at->offset) + (at->in_module ? module : 0);
@@ -60,7 +51,7 @@ static const place *find(const reading *r, const char *const *key, int depth)
     for (size_t i = 0; i < r->count; i++) {
         const place *at = &r->places[i];
         if (depth == 1 + at->in_module && strcmp(key[depth - 1], at->key) == 0 &&
-            (!at->in_module || module_of(key[0]) >= 0)) {
+            (!at->in_module || calc_choice_index(modules, key[0]) >= 0)) {
             return at;
         }
     }
@@ -71,12 +62,13 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
                                  const double *value)
 {
     const reading *r = context;
-    if (depth == 1 && r->places == second && module_of(key[0]) >= 0) {
+    if (depth == 1 && r->places == second && calc_choice_index(modules, key[0]) >= 0) {
         return CALC_JSON_NUMBER_INSIDE;
     }
     const place *at = find(r, key, depth);
     if (at && value) {
-        *number_of(r->out, at, depth == 2 ? module_of(key[0]) : 0) = *value * at->scale;
+        *number_of(r->out, at, depth == 2 ? calc_choice_index(modules, key[0]) : 0) =
+            *value * at->scale;
     }
     return at ? CALC_JSON_NUMBER_TAKEN : CALC_JSON_NUMBER_IGNORED;
 }
@@ -571,8 +563,7 @@ calc_status calc_mindspeed_exec_of(const calc_plan *said, const calc_mindspeed_c
 calc_mindspeed_modelled calc_mindspeed_modelled_of(const calc_plan *plan, const calc_system *system,
                                                    const calc_mindspeed_config *config)
 {
-    calc_mindspeed_modelled m = {
-        .step_s = INFINITY, .peak_bytes = INFINITY, .layer_bytes = INFINITY};
+    calc_mindspeed_modelled m = {.peak_bytes = INFINITY, .layer_bytes = INFINITY};
     calc_errors errors = {0};
     calc_stats stats;
     calc_app app;
@@ -584,9 +575,7 @@ calc_mindspeed_modelled calc_mindspeed_modelled_of(const calc_plan *plan, const 
         return m;
     }
     calc_verdict verdict = calc_run(&app, system, &exec, CALC_COMPAT_NONE, &stats);
-    m.fits = verdict == CALC_VERDICT_OK;
     if (isfinite(stats.total_time)) {
-        m.step_s = stats.total_time;
         m.peak_bytes = stats.proc_mem_tier1_cap_req;
         m.layer_bytes = stats.block_act_storage_space;
     } else {

@@ -190,10 +190,8 @@ CALC_MUST_USE calc_status calc_mindspeed_exec_of(const calc_plan *plan,
 
 /** Answers of calc's model. */
 typedef struct calc_mindspeed_modelled {
-    double step_s;      /**< time of a training step; infinite: calc cannot lay it out */
-    double peak_bytes;  /**< peak of the fullest device; infinite as above */
+    double peak_bytes;  /**< peak of the fullest device; infinite: calc cannot lay it out */
     double layer_bytes; /**< activations that one layer keeps for one micro-batch */
-    bool fits;          /**< it fits the memory and the networks of the system */
     char why[320];      /**< reason why it cannot be laid out; else "" */
 } calc_mindspeed_modelled;
 

@@ -421,10 +421,9 @@ static const calc_collective_op ops[] = {
     CALC_OP_REDUCE_SCATTER};
 
 typedef struct row {
-    const char *type;
+    enum { FIRST_TYPE } type; /* index of its word */
     int ranks;
     double bytes, us;
-    calc_mindspeed_message message;
 } comm_row;
 
 static const calc_csv_column columns[] = {
@@ -434,34 +433,25 @@ static const calc_csv_column columns[] = {
     {"time", NULL, CALC_CSV_MEMBER(comm_row, us), .lo = 1e-3, .hi = 1e12},
 };
 
-static calc_status finish(void *context, void *row, const calc_csv_row *from, calc_errors *errors)
-{
-    comm_row *r = row;
-    int i = 0;
-    (void)context;
-    (void)from;
-    (void)errors;
-    while (strcmp(types[i], r->type) != 0) {
-        i++;
-    }
-    r->message = (calc_mindspeed_message){ops[i], r->ranks, r->bytes};
-    return CALC_OK;
-}
-
 static int compare(const calc_mindspeed_message *x, const calc_mindspeed_message *y)
 {
-    int by_op = (x->op > y->op) - (x->op < y->op);
-    int by_ranks = (x->ranks > y->ranks) - (x->ranks < y->ranks);
-    int by_bytes = (x->bytes > y->bytes) - (x->bytes < y->bytes);
-    return by_op ? by_op : by_ranks ? by_ranks : by_bytes;
+    return x->op != y->op         ? CALC_ORDER(x->op, y->op)
+           : x->ranks != y->ranks ? CALC_ORDER(x->ranks, y->ranks)
+                                  : CALC_ORDER(x->bytes, y->bytes);
+}
+
+static calc_mindspeed_message message_of(const comm_row *r)
+{
+    return (calc_mindspeed_message){ops[r->type], r->ranks, r->bytes};
 }
 
 /* By message, then by time. */
 static int compare_rows(const void *a, const void *b)
 {
     const comm_row *x = a, *y = b;
-    int by_message = compare(&x->message, &y->message);
-    return by_message ? by_message : (x->us > y->us) - (x->us < y->us);
+    const calc_mindspeed_message one = message_of(x), other = message_of(y);
+    int by_message = compare(&one, &other);
+    return by_message ? by_message : CALC_ORDER(x->us, y->us);
 }
 
 static void gather(calc_mindspeed_comm *out, comm_row *row, size_t count)
@@ -470,7 +460,12 @@ static void gather(calc_mindspeed_comm *out, comm_row *row, size_t count)
         qsort(row, count, sizeof *row, compare_rows);
     }
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && compare(&row[i].message, &row[end].message) == 0; end++) {
+        const calc_mindspeed_message message = message_of(&row[i]);
+        for (end = i + 1; end < count; end++) {
+            const calc_mindspeed_message other = message_of(&row[end]);
+            if (compare(&message, &other) != 0) {
+                break;
+            }
         }
         /* The mean of the rows of a message, without the shortest and the longest time. */
         size_t cut = end - i > 2;
@@ -479,17 +474,16 @@ static void gather(calc_mindspeed_comm *out, comm_row *row, size_t count)
             sum_s += row[k].us * 1e-6;
         }
         out->item[out->count++] =
-            (calc_mindspeed_sent){row[i].message, sum_s / (double)(end - i - 2 * cut)};
+            (calc_mindspeed_sent){message, sum_s / (double)(end - i - 2 * cut)};
     }
 }
 
 calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
                                      calc_errors *errors)
 {
-    calc_csv_table table = CALC_CSV_TABLE(
+    static const calc_csv_table table = CALC_CSV_TABLE(
         columns, comm_row, "comm_prof.csv has type, domains, datasize in bytes and time in us");
     calc_csv_rows rows;
-    table.finish = finish;
     *out = (calc_mindspeed_comm){0};
     calc_status status = calc_csv_table_read(&rows, &table, path, errors);
     if (status == CALC_OK) {
@@ -503,17 +497,6 @@ calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
     return status;
 }
 
-static void note(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)
-{
-    for (size_t i = 0; i < comm->missing_count; i++) {
-        if (compare(&comm->missing[i], message) == 0) {
-            return;
-        }
-    }
-    /* Without memory, one note less. */
-    (void)!CALC_PUSH(comm->missing, comm->missing_count, comm->missing_capacity, message);
-}
-
 double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)
 {
     for (size_t i = 0; i < comm->count; i++) {
@@ -522,7 +505,13 @@ double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_mes
             return comm->item[i].time_s;
         }
     }
-    note(comm, message);
+    size_t known = 0;
+    while (known < comm->missing_count && compare(&comm->missing[known], message) != 0) {
+        known++;
+    }
+    if (known == comm->missing_count) { /* without memory, one note less */
+        (void)!CALC_PUSH(comm->missing, comm->missing_count, comm->missing_capacity, message);
+    }
     return 0;
 }
 

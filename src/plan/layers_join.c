@@ -294,7 +294,6 @@ void calc_layers_table_split(const calc_layers_table *t, int stage, int from, in
     }
 }
 
-/* The answer for a number of layers on a stage, counted from a first one; NULL without memory. */
 const calc_layers_stage *calc_layers_cell(calc_layers_table *t, int stage, int from, int count)
 {
     calc_layers_ask ask = {.stage = stage,
@@ -402,8 +401,6 @@ static bool spread(calc_layers_table *t, double step_s, bool bound, int *count)
     return from == t->layers;
 }
 
-/* The shortest step in which all stages have time; INFINITY if none below the limit fits.
- * @param count  the layers of each stage in that step */
 double calc_layers_shortest(calc_layers_table *t, bool bound, int *count)
 {
     double high_s = t->want->limit_s;

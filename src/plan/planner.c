@@ -517,7 +517,7 @@ static void balance(void *context, size_t i)
                                          .stop = calc_planner_stop_asked,
                                          .context = &s->stop};
     s->at[i].outcome =
-        calc_planner_balance(p, exec, &c->place, limit_s, &effort, bench, &s->at[i].found, NULL);
+        calc_planner_balance(p, exec, &c->place, limit_s, &effort, bench, &s->at[i].found);
     if (s->at[i].outcome == CALC_PLANNER_NO_ROOM && bench->solution.stage >= 0) {
         s->at[i].stage = bench->solution.stage;
         s->at[i].needs_bytes = bench->solution.needs_bytes;
@@ -665,8 +665,8 @@ static void polish_one(void *context, size_t i)
     calc_planner_outcome outcome = CALC_PLANNER_NO_MEMORY;
     if (again && bench) {
         *again = (calc_planner_found){.candidate = f->candidate};
-        outcome = calc_planner_balance(s->planner, &f->base, &f->place, INFINITY, &effort, bench,
-                                       again, NULL);
+        outcome =
+            calc_planner_balance(s->planner, &f->base, &f->place, INFINITY, &effort, bench, again);
         if (outcome == CALC_PLANNER_FOUND && again->stats.total_time <= f->stats.total_time &&
             (i < r->count || is_run(s, again->chip, &again->exec))) {
             *f = *again;

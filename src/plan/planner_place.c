@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "balance/relaxed.h"
-#include "model/operators/processor.h"
 #include "spec/stage_list.h"
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -334,16 +333,10 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
 calc_planner_outcome calc_planner_balance(const calc_planner *planner, const calc_exec *exec,
                                           const calc_planner_place *place, double limit_s,
                                           const calc_balance_options *effort, calc_planner_bench *b,
-                                          calc_planner_found *f, const char **why)
+                                          calc_planner_found *f)
 {
-    const char *reason = "that breaks a rule";
-    bool legal = calc_planner_layouts_of(planner, exec, &b->layouts);
-    reason =
-        legal ? calc_planner_problem(planner, &b->layouts, place, b->chip, &b->problem) : reason;
-    if (why) {
-        *why = reason;
-    }
-    if (reason) {
+    if (!calc_planner_layouts_of(planner, exec, &b->layouts) ||
+        calc_planner_problem(planner, &b->layouts, place, b->chip, &b->problem)) {
         return CALC_PLANNER_UNBALANCED;
     }
     b->problem.chip = b->chip;

@@ -73,12 +73,10 @@ bool calc_planner_even(const calc_planner *planner, const calc_exec *exec, int c
  *  @param limit_s  only steps below it are looked for
  *  @param effort   divisions to simulate at most in a search that cannot prove its optimum, with
  *                  chunks; and time
- *  @param bench    filled along the way
- *  @param why      NULL, or filled with the reason where the outcome is CALC_PLANNER_UNBALANCED */
+ *  @param bench    filled along the way */
 calc_planner_outcome calc_planner_balance(const calc_planner *planner, const calc_exec *exec,
                                           const calc_planner_place *place, double limit_s,
                                           const calc_balance_options *effort,
-                                          calc_planner_bench *bench, calc_planner_found *out,
-                                          const char **why);
+                                          calc_planner_bench *bench, calc_planner_found *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "formats/import.h"
@@ -149,29 +150,20 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     return read_memory(r, out);
 }
 
-/* Skips keys that the planner decides, whose lists have no counterpart here, and keys that matter
- * only for the file's own layout. */
-static bool is_planned(const char *key)
-{
-    static const char *const planned[] = {"recompute_config.", "model.model_config.offset",
-                                          "parallel_config.",
-                                          "model.model_config.pp_interleave_num"};
-    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
-        if (strncmp(key, planned[i], strlen(planned[i])) == 0) {
-            return strcmp(key, "parallel_config.use_seq_parallel") != 0;
-        }
-    }
-    return false;
-}
-
 static calc_status read_model(const reader *r, calc_taylor_config *out)
 {
+    /* Keys that the planner decides, whose lists have no counterpart here, and keys that matter
+     * only for the file's own layout. */
+    static const char planned[] = "recompute_config. model.model_config.offset parallel_config. "
+                                  "model.model_config.pp_interleave_num";
     calc_settings kept = {.item = malloc((r->settings->count + 1) * sizeof(calc_setting))};
     if (!kept.item) {
         return CALC_ERR_NOMEM;
     }
     for (size_t i = 0; i < r->settings->count; i++) {
-        if (!is_planned(r->settings->item[i].key)) {
+        const char *key = r->settings->item[i].key;
+        if (!calc_word_begins(planned, key) ||
+            strcmp(key, "parallel_config.use_seq_parallel") == 0) {
             kept.item[kept.count++] = r->settings->item[i];
         }
     }
@@ -271,17 +263,6 @@ typedef struct divisors {
     int count;
 } divisors;
 
-static divisors divisors_of(int64_t world)
-{
-    divisors d = {.count = 0};
-    for (int64_t i = 1; i <= world; i++) {
-        if (world % i == 0 && d.count < DIVISORS) {
-            d.item[d.count++] = i;
-        }
-    }
-    return d;
-}
-
 /* Shards of the optimizer: divisors of dp that contain whole groups of an expert's replicas.
  * @param replicas  1: any */
 static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
@@ -341,7 +322,12 @@ calc_taylor_counts calc_taylor_space_walk(const calc_taylor_space *s,
                                           void *context)
 {
     calc_taylor_counts counts = {0};
-    divisors d = divisors_of(s->world);
+    divisors d = {.count = 0};
+    for (int64_t i = 1; i <= s->world; i++) {
+        if (s->world % i == 0 && d.count < DIVISORS) {
+            d.item[d.count++] = i;
+        }
+    }
     for (int i = 0; i < d.count; i++) {
         int64_t after_data = s->world / d.item[i];
         for (int j = 0; j < d.count && d.item[j] <= after_data; j++) {

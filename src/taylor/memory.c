@@ -583,23 +583,74 @@ calc_status calc_taylor_solution_parse(const char *text, size_t length, const ch
 
 #define COUNT_COLUMN(text, member)                                                                 \
     {                                                                                              \
-        .name = (text), CALC_CSV_MEMBER(calc_taylor_probe, member), .lo = 1, .hi = 1e6             \
+        .name = (text), CALC_CSV_MEMBER(calc_taylor_row, member), .lo = 1, .hi = 1e6               \
+    }
+#define RATIO_COLUMN(text, other, member)                                                          \
+    {                                                                                              \
+        .name = (text), .also = (other), CALC_CSV_MEMBER(calc_taylor_row, member), .lo = 0,        \
+        .hi = 1e6, .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK                                     \
     }
 
-static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_taylor_probe, line)},
+/* Those of peaks, and from LINE on those of profiles. */
+enum { LINE = 1, PEAKS = 6 };
+static const calc_csv_column columns[] = {{.name = "peak_mem",
+                                           .also = "evaluate_mem",
+                                           CALC_CSV_MEMBER(calc_taylor_row, peak_mb),
+                                           .lo = 1,
+                                           .hi = 1e9},
+                                          [LINE] = {CALC_CSV_MEMBER(calc_taylor_row, line)},
                                           COUNT_COLUMN("dp", data),
                                           COUNT_COLUMN("tp", tensor),
                                           COUNT_COLUMN("pp", pipeline),
                                           COUNT_COLUMN("ep", expert),
-                                          {.name = "peak_mem",
-                                           .also = "evaluate_mem",
-                                           CALC_CSV_MEMBER(calc_taylor_probe, peak_mb),
-                                           .lo = 1,
-                                           .hi = 1e9}};
+                                          RATIO_COLUMN("dmratio", NULL, dense),
+                                          RATIO_COLUMN("bfratio", NULL, backward),
+                                          RATIO_COLUMN("re_grow_ration", "re_grow_ratio", again),
+                                          RATIO_COLUMN("hratio", NULL, head),
+                                          RATIO_COLUMN("moe_bw", NULL, layer_ms)};
 
-const calc_csv_table calc_taylor_probes =
-    CALC_CSV_TABLE(columns, calc_taylor_probe,
-                   "the first row names the columns: dp,tp,pp,ep,peak_mem, the last in MB");
+const calc_csv_table calc_taylor_probes = {
+    .column = columns,
+    .columns = PEAKS,
+    .row_bytes = sizeof(calc_taylor_row),
+    .hint = "the first row names the columns: dp,tp,pp,ep,peak_mem, the last in MB"};
+const calc_csv_table calc_taylor_profiles = {
+    .column = columns + LINE,
+    .columns = sizeof columns / sizeof *columns - LINE,
+    .row_bytes = sizeof(calc_taylor_row),
+    .hint = "the first row names the columns: "
+            "dp,tp,pp,ep,dmratio,bfratio,re_grow_ration,hratio,moe_bw, the last in milliseconds"};
+
+bool calc_taylor_row_is(const calc_taylor_row *r, const calc_taylor_candidate *c)
+{
+    return r->data == c->layout.data && r->tensor == c->layout.tensor &&
+           r->pipeline == c->layout.pipeline && r->expert == c->expert;
+}
+
+bool calc_taylor_profiles_find(const calc_csv_rows *rows, const calc_taylor_candidate *c,
+                               calc_taylor_ratios *out)
+{
+    const calc_taylor_row *row = rows->item;
+    size_t i = rows->count;
+    *out = (calc_taylor_ratios){/* Taylor's defaults, and no time */
+                                .dense = 0.3,
+                                .backward = 2,
+                                .again = 1,
+                                .head = 1.5,
+                                .layer_ms = NAN};
+    while (i > 0 && !calc_taylor_row_is(&row[i - 1], c)) {
+        i--;
+    }
+    if (i > 0) {
+        const calc_taylor_row *r = &row[i - 1];
+        *out = (calc_taylor_ratios){.dense = isnan(r->dense) ? out->dense : r->dense,
+                                    .backward = isnan(r->backward) ? out->backward : r->backward,
+                                    .again = isnan(r->again) ? out->again : r->again,
+                                    .head = isnan(r->head) ? out->head : r->head,
+                                    .layer_ms = r->layer_ms};
+    }
+    return i > 0;
+}
 
 calc_taylor_fit calc_taylor_fit_of(int64_t ep1, double peak1_mb, int64_t ep2, double peak2_mb)
 {
@@ -611,10 +662,9 @@ calc_taylor_fit calc_taylor_fit_of(int64_t ep1, double peak1_mb, int64_t ep2, do
 
 calc_taylor_fit calc_taylor_probes_fit(const calc_csv_rows *rows, const calc_taylor_layout *l)
 {
-    const calc_taylor_probe *probe = rows->item;
-    const calc_taylor_probe *first = NULL;
+    const calc_taylor_row *probe = rows->item, *first = NULL;
     for (size_t i = 0; i < rows->count; i++) {
-        const calc_taylor_probe *p = &probe[i];
+        const calc_taylor_row *p = &probe[i];
         if (p->data != l->data || p->tensor != l->tensor || p->pipeline != l->pipeline) {
             continue;
         }

@@ -162,15 +162,32 @@ CALC_MUST_USE calc_status calc_taylor_solution_parse(const char *text, size_t le
 /* Measured peaks of memory for some layouts, extrapolated to others by peak(ep) =
  * base + expert_total / ep, because expert parallelism divides only the experts. */
 
-/** A row: dp,tp,pp,ep,peak_mem [MB]. */
-typedef struct calc_taylor_probe {
+/** A candidate. */
+typedef struct calc_taylor_candidate {
+    calc_taylor_layout layout;
+    int64_t expert;
+    double peak_mb;
+} calc_taylor_candidate;
+
+/** A row of a file of peaks, or of one of profiles; NaN: blank, or no such column. */
+typedef struct calc_taylor_row {
     int line;
     int data, tensor, pipeline, expert;
     double peak_mb;
-} calc_taylor_probe;
+    double dense, backward, again, head, layer_ms;
+} calc_taylor_row;
 
-/** A file of such rows. */
-extern const calc_csv_table calc_taylor_probes;
+/** Whether a row is of these sizes. */
+bool calc_taylor_row_is(const calc_taylor_row *row, const calc_taylor_candidate *candidate);
+
+/** Files with columns dp, tp, pp, ep: and peak_mem (or evaluate_mem); and dmratio, bfratio,
+ *  re_grow_ration, hratio and moe_bw. */
+extern const calc_csv_table calc_taylor_probes, calc_taylor_profiles;
+
+/** The ratios of a candidate from its last row, with defaults for blanks.
+ *  @return whether there is a row */
+bool calc_taylor_profiles_find(const calc_csv_rows *rows, const calc_taylor_candidate *candidate,
+                               calc_taylor_ratios *out);
 
 /** The fit to two probes. */
 typedef struct calc_taylor_fit {

@@ -4,7 +4,6 @@
 #define CALC_TAYLOR_YAML_H
 
 #include "formats/yaml_edit.h"
-#include "io/csv_table.h"
 #include "taylor/config.h"
 #include "taylor/memory.h"
 
@@ -16,13 +15,6 @@ typedef struct calc_taylor_edits {
     size_t count, used;
     char text[CALC_TAYLOR_EDIT_TEXT];
 } calc_taylor_edits;
-
-/** A candidate. */
-typedef struct calc_taylor_candidate {
-    calc_taylor_layout layout;
-    int64_t expert;
-    double peak_mb;
-} calc_taylor_candidate;
 
 enum { CALC_TAYLOR_NAME_SIZE = 96 };
 
@@ -51,20 +43,5 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config,
 /** Edits that set the division of the layers and the recomputation of a solution. */
 void calc_taylor_edits_balance(const calc_taylor_config *config, const calc_taylor_ask *ask,
                                const calc_balance_share *share, calc_taylor_edits *edits);
-
-/** A row; NaN: blank, or no such column. */
-typedef struct calc_taylor_profile {
-    int line;
-    int data, tensor, pipeline, expert;
-    double dense, backward, again, head, layer_ms;
-} calc_taylor_profile;
-
-/** A file with columns dp, tp, pp, ep, dmratio, bfratio, re_grow_ration, hratio and moe_bw. */
-extern const calc_csv_table calc_taylor_profiles;
-
-/** The ratios of a candidate from its last row, with defaults for blanks.
- *  @return whether there is a row */
-bool calc_taylor_profiles_find(const calc_csv_rows *rows, const calc_taylor_candidate *candidate,
-                               calc_taylor_ratios *out);
 
 #endif

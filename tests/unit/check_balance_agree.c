@@ -228,7 +228,7 @@ static void expect(int number, double best_s)
     calc_solver_result result;
     calc_balance_share share[CALC_BALANCE_PLACES];
     calc_balance_answer answer;
-    ck_assert_int_eq(calc_milp_build(&problem, NULL, &milp, NULL), CALC_OK);
+    ck_assert_int_eq(calc_milp_build(&problem, &milp, NULL), CALC_OK);
     ck_assert_int_eq(calc_solver_glpsol(&milp, 0, &result, NULL), CALC_OK);
     ck_assert_int_eq(result.outcome, isinf(best_s) ? CALC_SOLVER_INFEASIBLE : CALC_SOLVER_OPTIMAL);
     if (!isinf(best_s)) {

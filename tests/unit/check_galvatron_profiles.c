@@ -117,13 +117,12 @@ static void answer(const char *said, FILE *out)
     static const struct {
         const char *word;
         calc_galvatron_file file;
-        calc_status (*read)(const calc_galvatron_reading *r);
-    } kinds[] = {{"compute", CALC_GALVATRON_FILE_COMPUTATION, calc_galvatron_read_compute},
-                 {"memory", CALC_GALVATRON_FILE_MEMORY, calc_galvatron_read_memory},
-                 {"allreduce", CALC_GALVATRON_FILE_ALLREDUCE, calc_galvatron_read_allreduce},
-                 {"p2p", CALC_GALVATRON_FILE_P2P, calc_galvatron_read_p2p},
-                 {"overlap", CALC_GALVATRON_FILE_OVERLAP, calc_galvatron_read_overlap},
-                 {"collectives", CALC_GALVATRON_FILE_COLLECTIVES, calc_galvatron_read_collectives}};
+    } kinds[] = {{"compute", CALC_GALVATRON_FILE_COMPUTATION},
+                 {"memory", CALC_GALVATRON_FILE_MEMORY},
+                 {"allreduce", CALC_GALVATRON_FILE_ALLREDUCE},
+                 {"p2p", CALC_GALVATRON_FILE_P2P},
+                 {"overlap", CALC_GALVATRON_FILE_OVERLAP},
+                 {"collectives", CALC_GALVATRON_FILE_COLLECTIVES}};
     static calc_galvatron_profiles profiles;
     char words[256], line[1024];
     const char *text = strchr(said, '\n') + 1;
@@ -151,7 +150,7 @@ static void answer(const char *said, FILE *out)
                                             .length = strlen(text) - 1,
                                             .errors = &reported};
     calc_status status =
-        units ? calc_galvatron_read(&reading, kinds[kind].file) : kinds[kind].read(&reading);
+        (units ? calc_galvatron_read : calc_galvatron_read_numbers)(&reading, kinds[kind].file);
     ck_assert_int_eq(status, calc_errors_first(&reported));
     if (status == CALC_OK) {
         print(&profiles, out);

@@ -54,14 +54,15 @@ CALC_TEST(modules_in_a_pipeline)
 {
     const calc_mindspeed_config config = {4, 2, 1, 1, 1, 1, 1, 0};
     open_llama(&l, &config, "");
-    calc_mindspeed_module_times m = {.layer_s = 0.01, .backward = 2.5};
+    calc_mindspeed_profile m = {
+        .forward_s = 2, .backward_s = 5, .time_s = {[CALC_MINDSPEED_LAYER] = 0.01}};
     double once = calc_mindspeed_compose_modules_s(&l.layout, &m);
-    m.layer_s = 0.02;
+    m.time_s[CALC_MINDSPEED_LAYER] = 0.02;
     double twice = calc_mindspeed_compose_modules_s(&l.layout, &m);
     ck_assert_double_eq_tol((twice - once) / ((64 + 3) * 8 * 3.5 * 0.01), 1, 1e-9);
-    m.norm_s = 0.001;
-    m.head_s = 0.02;
-    m.loss_s = 0.004;
+    m.time_s[CALC_MINDSPEED_FINAL_NORM] = 0.001;
+    m.time_s[CALC_MINDSPEED_OUTPUT] = 0.02;
+    m.time_s[CALC_MINDSPEED_LOSS] = 0.004;
     double head = calc_mindspeed_compose_modules_s(&l.layout, &m);
     ck_assert_double_eq_tol((head - twice) / (64 * 3.5 * 0.025), 1, 1e-9);
 }

@@ -250,7 +250,6 @@ CALC_TEST(a_folder)
 {
     learn();
     calc_mindspeed_folder other;
-    ck_assert_uint_eq(evidence.folder.details, 1);
     ck_assert_uint_eq(evidence.folder.kernels.count, 5);
     ck_assert_uint_eq(evidence.folder.comm.count, 0);
     ck_assert_int_eq(evidence.notes.count, 1);

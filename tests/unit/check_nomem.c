@@ -98,7 +98,7 @@ static calc_status build_program(calc_errors *errors)
 {
     calc_balance_problem problem = balance_problem(&balance_cases[3]);
     calc_milp milp;
-    calc_status status = calc_milp_build(&problem, NULL, &milp, errors);
+    calc_status status = calc_milp_build(&problem, &milp, errors);
     calc_milp_free(&milp);
     return status;
 }
@@ -115,7 +115,7 @@ static calc_status write_program(calc_errors *errors)
 {
     calc_balance_problem problem = balance_problem(&balance_cases[3]);
     calc_milp milp;
-    calc_status status = calc_milp_build(&problem, NULL, &milp, errors);
+    calc_status status = calc_milp_build(&problem, &milp, errors);
     if (status == CALC_OK) {
         status = calc_errors_status(errors, calc_mps_program(&milp, take, NULL));
     }

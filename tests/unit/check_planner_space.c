@@ -81,7 +81,7 @@ static bool balance_place(void *context, const calc_planner_place *place)
     const calc_balance_options effort = {0};
     calc_planner_found f;
     calc_planner_outcome outcome =
-        calc_planner_balance(&c.planner, &a->exec, place, INFINITY, &effort, &a->bench, &f, NULL);
+        calc_planner_balance(&c.planner, &a->exec, place, INFINITY, &effort, &a->bench, &f);
     ck_assert_int_ne(outcome, CALC_PLANNER_NO_MEMORY);
     ck_assert_int_ne(outcome, CALC_PLANNER_SLOWER);
     a->candidates += outcome != CALC_PLANNER_UNBALANCED;

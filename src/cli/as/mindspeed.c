@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/as/flags.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"

@@ -405,10 +405,9 @@ typedef struct ranking {
 /* Whether --nd_path, if given, contains the layout. */
 static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
 {
-    const calc_taylor_probe *row = r->only.item;
+    const calc_taylor_row *row = r->only.item;
     for (size_t i = 0; i < r->only.count; i++) {
-        if (row[i].data == c->layout.data && row[i].tensor == c->layout.tensor &&
-            row[i].pipeline == c->layout.pipeline && row[i].expert == c->expert) {
+        if (calc_taylor_row_is(&row[i], c)) {
             return true;
         }
     }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "balance/milp.h"
-#include "base/error.h"
 #include "cli/as/flags.h"
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
@@ -158,7 +157,7 @@ static calc_status write_program(const request *r, calc_errors *errors)
     calc_milp milp;
     calc_taylor_stem(&r->job, stem);
     calc_status status = open_folder(r, "model_mps", folder, errors);
-    status = status ? status : calc_milp_build(&r->job.problem, NULL, &milp, errors);
+    status = status ? status : calc_milp_build(&r->job.problem, &milp, errors);
     if (status != CALC_OK) {
         return status;
     }

@@ -242,7 +242,7 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
     if (!b) {
         return calc_errors_first(errors);
     }
-    calc_status status = calc_milp_build(&b->problem, NULL, &milp, errors);
+    calc_status status = calc_milp_build(&b->problem, &milp, errors);
     if (status == CALC_OK) {
         calc_output *out = calc_write_to(path);
         if (calc_mps_program(&milp, write_text, out) == CALC_ERR_NOMEM) {

@@ -9,7 +9,6 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
-#include "calibrate/calibration.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"

@@ -443,23 +443,10 @@ static void put_commands(calc_put *put, const calc_tune_task *t, size_t candidat
                                       .names = {t->args->argument[0], t->args->argument[1], path}});
 }
 
-/* Whether an option says how the answer is told, and changes nothing in it. */
-static bool is_telling(int opt)
-{
-    static const calc_tune_opt telling[] = {
-        CALC_TUNE_OPT_NEXT, CALC_TUNE_OPT_TOP,     CALC_TUNE_OPT_JSON,    CALC_TUNE_OPT_CSV,
-        CALC_TUNE_OPT_HTML, CALC_TUNE_OPT_THREADS, CALC_TUNE_OPT_PROGRESS};
-    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++) {
-        if (opt == (int)telling[i]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The command that decides this. */
+/* The command that decides this, without options that say how the answer is told. */
 static void put_command(calc_put *put, const calc_args *args)
 {
+    static const char telling[] = "next top json csv html threads progress";
     calc_putf(put, "command: [%s, %s", "calc", "tune");
     for (size_t i = 0; i < args->argument_count; i++) {
         calc_put_text(put, NULL, args->argument[i]);
@@ -468,7 +455,7 @@ static void put_command(calc_put *put, const calc_args *args)
         const calc_opt *opt = &calc_tune_opts[args->use[i].opt];
         char name[64];
         snprintf(name, sizeof name, "--%s", opt->name);
-        if (!is_telling(args->use[i].opt)) {
+        if (!calc_is_word(telling, opt->name)) {
             calc_put_text(put, NULL, name);
             if (opt->value) {
                 calc_put_text(put, NULL, args->use[i].value);

@@ -433,20 +433,14 @@ static void sweep_args(calc_args *out, const calc_args *args)
     out->command = &calc_cmd_sweep;
     out->use = calc_make(args->use_count + 1, sizeof *out->use);
     out->use_count = 0;
-    static const struct {
-        calc_tune_opt tune;
-        calc_sweep_opt sweep;
-    } same[] = {{CALC_TUNE_OPT_PROCS, CALC_SWEEP_OPT_PROCS},
-                {CALC_TUNE_OPT_BATCH, CALC_SWEEP_OPT_BATCH},
-                {CALC_TUNE_OPT_AXIS, CALC_SWEEP_OPT_AXIS},
-                {CALC_TUNE_OPT_SET, CALC_SWEEP_OPT_SET},
-                {CALC_TUNE_OPT_WHERE, CALC_SWEEP_OPT_WHERE},
-                {CALC_TUNE_OPT_THREADS, CALC_SWEEP_OPT_THREADS}};
     for (size_t i = 0; i < args->use_count; i++) {
-        for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
-            if (args->use[i].opt == (int)same[k].tune) {
-                out->use[out->use_count++] = (calc_opt_use){(int)same[k].sweep, args->use[i].value};
+        const char *name = calc_tune_opts[args->use[i].opt].name;
+        int same = 0;
+        if (calc_is_word("procs batch axis set where threads", name)) {
+            while (strcmp(calc_cmd_sweep.opts[same].name, name) != 0) {
+                same++;
             }
+            out->use[out->use_count++] = (calc_opt_use){same, args->use[i].value};
         }
     }
 }
