@@ -204,7 +204,7 @@ static void write_legend(calc_output *out, const calc_paint *paint, const canvas
     calc_output_text(out, "\n");
 }
 
-static void write_canvas(calc_output *out, const calc_report *report, const canvas *c,
+static void write_canvas(calc_output *out, const calc_paint *paint, const canvas *c,
                          const calc_simulation *s)
 {
     char title[600], every[64] = "";
@@ -213,18 +213,19 @@ static void write_canvas(calc_output *out, const calc_report *report, const canv
     }
     snprintf(title, sizeof title, "Pipeline of one step, simulated: %s, %s per column%s",
              calc_human_seconds(s->pipeline_s), calc_human_seconds(c->column_s), every);
-    calc_report_title(out, report, title);
+    calc_report_title(out, paint, title);
     calc_output_printf(out, "%*s%*s\n", LEFT - 1, "stage", c->columns + RIGHT + 1, "idle");
     for (int64_t row = 0; row < c->rows; row++) {
-        write_row(out, &report->paint, c, row, s->stage[row * c->every].bubble_s / s->pipeline_s);
+        write_row(out, paint, c, row, s->stage[row * c->every].bubble_s / s->pipeline_s);
     }
-    write_legend(out, &report->paint, c);
+    write_legend(out, paint, c);
 }
 
-calc_status calc_plot_write(calc_output *out, const calc_report *report, calc_errors *errors)
+calc_status calc_plot_write(calc_output *out, const calc_paint *paint, const calc_inputs *inputs,
+                            calc_errors *errors)
 {
     calc_simulation simulation = {0}, *s = &simulation;
-    calc_status status = calc_simulation_run(s, report->inputs, errors);
+    calc_status status = calc_simulation_run(s, inputs, errors);
     if (status != CALC_OK) {
         calc_simulation_free(s);
         return status;
@@ -238,7 +239,7 @@ calc_status calc_plot_write(calc_output *out, const calc_report *report, calc_er
     c.share = calc_make((size_t)(c.rows * c.columns), sizeof *c.share);
     add_events(&c, &s->events);
     add_idle(&c);
-    write_canvas(out, report, &c, s);
+    write_canvas(out, paint, &c, s);
     free(c.share);
     calc_simulation_free(s);
     return CALC_OK;
