@@ -1,6 +1,7 @@
 #include "cli/run/simulation.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -250,63 +251,49 @@ int64_t calc_trace_ns(double seconds)
     return llround(seconds * 1e9);
 }
 
-/* Start a record. @return whether it is to be written */
-static bool begin(calc_trace_out *t)
+/* Count a record, and write it where there is an output. */
+CALC_PRINTF(2, 3)
+static void record(calc_trace_out *t, const char *fmt, ...)
 {
+    char text[512];
+    va_list args;
     if (t->out) {
-        calc_output_text(t->out, t->count > 0 ? ",\n{" : "\n{");
+        va_start(args, fmt);
+        vsnprintf(text, sizeof text, fmt, args);
+        va_end(args);
+        calc_output_printf(t->out, "%s\n{%s}", t->count > 0 ? "," : "", text);
     }
     t->count++;
-    return t->out != NULL;
-}
-
-/* A time in the unit of the format [us]. */
-static void write_us(calc_trace_out *t, const char *key, int64_t ns)
-{
-    calc_output_printf(t->out, ",\"%s\":%jd.%03jd", key, (ns / 1000), (ns % 1000));
-}
-
-static void write_track(calc_trace_out *t, calc_trace_track track)
-{
-    calc_output_printf(t->out, ",\"pid\":%jd,\"tid\":%d", track.process, track.thread);
 }
 
 void calc_trace_process(calc_trace_out *t, int64_t process, const char *name)
 {
-    if (begin(t)) {
-        calc_output_printf(t->out,
-                           "\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%jd,\"args\":"
-                           "{\"name\":\"%s\"}}",
-                           process, name);
-    }
-    if (begin(t)) {
-        calc_output_printf(t->out,
-                           "\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%jd,\"args\":"
-                           "{\"sort_index\":%jd}}",
-                           process, process);
-    }
+    record(t, "\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%jd,\"args\":{\"name\":\"%s\"}",
+           process, name);
+    record(t,
+           "\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%jd,\"args\":{\"sort_index\":%jd}",
+           process, process);
 }
+
+/* Of a track, and of a time in the unit of the format [us]. */
+#define TRACK "\"pid\":%jd,\"tid\":%d"
+#define US "%jd.%03jd"
+#define IN_US(ns) (ns) / 1000, (ns) % 1000
 
 void calc_trace_thread(calc_trace_out *t, calc_trace_track track, const char *name)
 {
-    if (begin(t)) {
-        calc_output_text(t->out, "\"ph\":\"M\",\"name\":\"thread_name\"");
-        write_track(t, track);
-        calc_output_printf(t->out, ",\"args\":{\"name\":\"%s\"}}", name);
-    }
+    record(t, "\"ph\":\"M\",\"name\":\"thread_name\"," TRACK ",\"args\":{\"name\":\"%s\"}",
+           track.process, track.thread, name);
 }
 
 void calc_trace_slice(calc_trace_out *t, calc_trace_track track, const char *name,
                       const char *category, double start_s, double end_s)
 {
-    int64_t start_ns = calc_trace_ns(start_s);
-    int64_t end_ns = calc_trace_ns(end_s);
-    if (end_ns > start_ns && begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\"", name, category);
-        write_track(t, track);
-        write_us(t, "ts", start_ns);
-        write_us(t, "dur", end_ns - start_ns);
-        calc_output_text(t->out, "}");
+    int64_t start_ns = calc_trace_ns(start_s), end_ns = calc_trace_ns(end_s);
+    if (end_ns > start_ns) {
+        record(t, "\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\"," TRACK ",\"ts\":" US ",\"dur\":" US,
+               name, category, track.process, track.thread, IN_US(start_ns),
+               IN_US(end_ns - start_ns));
     }
 }
 
@@ -314,22 +301,14 @@ void calc_trace_counter(calc_trace_out *t, int64_t process, const char *name, co
                         double at_s, double value)
 {
     char number[32];
-    if (begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%jd", name, process);
-        write_us(t, "ts", calc_trace_ns(at_s));
-        calc_output_printf(t->out, ",\"args\":{\"%s\":%s}}", series,
-                           calc_number_text(value, 1, number));
-    }
+    int64_t at_ns = calc_trace_ns(at_s);
+    record(t, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%jd,\"ts\":" US ",\"args\":{\"%s\":%s}", name,
+           process, IN_US(at_ns), series, calc_number_text(value, 1, number));
 }
 
 void calc_trace_arrow(calc_trace_out *t, calc_trace_track track, bool begins, int64_t id,
                       const char *name, int64_t at_ns)
 {
-    if (begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"%s\",\"id\":%jd,\"name\":\"%s\",\"cat\":\"message\"",
-                           begins ? "s" : "f\",\"bp\":\"e", id, name);
-        write_track(t, track);
-        write_us(t, "ts", at_ns);
-        calc_output_text(t->out, "}");
-    }
+    record(t, "\"ph\":\"%s\",\"id\":%jd,\"name\":\"%s\",\"cat\":\"message\"," TRACK ",\"ts\":" US,
+           begins ? "s" : "f\",\"bp\":\"e", id, name, track.process, track.thread, IN_US(at_ns));
 }
