@@ -16,28 +16,13 @@
 #include "spec/serving_engine.h"
 #include "spec/value_text.h"
 
-/* Parts of the time of a step, in the order in which they are drawn. */
 static const struct {
     const char *label;
     size_t member;
 } times[CALC_BREAKDOWN_TIMES] = {
-    {"forward", offsetof(calc_stats, fw_time)},
-    {"backward", offsetof(calc_stats, bw_time)},
-    {"optimizer", offsetof(calc_stats, optim_step_time)},
-    {"recompute", offsetof(calc_stats, recompute_time)},
-    {"repeated communication", offsetof(calc_stats, recomm_exposed_time)},
-    {"pipeline bubble", offsetof(calc_stats, bubble_time)},
-    {"tensor-parallel comm.", offsetof(calc_stats, tp_comm_exposed_time)},
-    {"pipeline comm.", offsetof(calc_stats, pp_comm_exposed_time)},
-    {"data-parallel comm.", offsetof(calc_stats, dp_comm_exposed_time)},
-    {"forward offload", offsetof(calc_stats, fw_offload_exposed_time)},
-    {"backward offload", offsetof(calc_stats, bw_offload_exposed_time)},
-    {"embedding and head", offsetof(calc_stats, head_time)},
-    {"context-parallel comm.", offsetof(calc_stats, cp_comm_exposed_time)},
-    {"expert-parallel comm.", offsetof(calc_stats, ep_comm_exposed_time)},
-    {"waiting for the host", offsetof(calc_stats, host_time)},
-    {"stragglers", offsetof(calc_stats, straggler_time)},
-    {"fixed overhead", offsetof(calc_stats, overhead_time)},
+#define CALC_X(label, member, kind) {label, offsetof(calc_stats, member)},
+    CALC_BREAKDOWN_TIME_LIST(CALC_X)
+#undef CALC_X
 };
 
 static const char *const space_labels[CALC_BREAKDOWN_SPACES] = {
