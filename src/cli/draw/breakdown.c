@@ -11,28 +11,11 @@
 #include "spec/stage_list.h"
 #include "spec/value_text.h"
 
-static const struct {
-    const char *words, *block, *letter, *color;
-} kinds[CALC_STACK_KINDS] = {
-#define CALC_X(name, text, block_text, letter_text, paint)                                         \
-    [CALC_STACK_##name] = {                                                                        \
-        .words = (text), .block = (block_text), .letter = (letter_text), .color = (paint)},
+static const calc_paint_mark kinds[CALC_STACK_KINDS] = {
+#define CALC_X(name, ...) [CALC_STACK_##name] = {__VA_ARGS__},
     CALC_STACK_KIND_LIST(CALC_X)
 #undef CALC_X
 };
-
-static void write_piece(calc_output *out, const calc_paint *paint, int kind, int64_t columns)
-{
-    enum { BYTES = 3 };
-    char text[CALC_PAINT_MAX_COLUMNS * BYTES + 1] = "";
-    char *end = text;
-    for (int64_t i = 0; i < columns; i++) {
-        end = stpcpy(end, paint->utf8 ? kinds[kind].block : kinds[kind].letter);
-    }
-    if (columns > 0) {
-        calc_paint_text(out, paint, kinds[kind].color, text);
-    }
-}
 
 void calc_stack_write(calc_output *out, const calc_paint *paint,
                       const double value[CALC_STACK_KINDS], double full, int width)
@@ -50,7 +33,7 @@ void calc_stack_write(calc_output *out, const calc_paint *paint,
         calc_human_apportion(part, CALC_STACK_KINDS, columns, share);
     }
     for (int kind = 0; kind < CALC_STACK_KINDS; kind++) {
-        write_piece(out, paint, kind, share[kind]);
+        calc_paint_marks(out, paint, &kinds[kind], share[kind]);
     }
     calc_output_printf(out, "%*s", width - (int)columns, "");
 }
@@ -70,7 +53,7 @@ void calc_stack_write_key(calc_output *out, const calc_paint *paint,
             used = 0;
         }
         calc_output_printf(out, "%*s", INDENT, "");
-        write_piece(out, paint, kind, 1);
+        calc_paint_marks(out, paint, &kinds[kind], 1);
         calc_output_printf(out, " %s", kinds[kind].words);
         used += length;
     }

@@ -91,9 +91,7 @@ calc_status calc_simulation_stats(const calc_inputs *inputs, calc_stats *stats, 
 
 enum { LEFT = 9, RIGHT = 9, FEWEST_COLUMNS = 16 };
 
-static const struct {
-    const char *text, *block, *letter, *color;
-} kinds[CALC_PLOT_KINDS] = {
+static const calc_paint_mark kinds[CALC_PLOT_KINDS] = {
 #define CALC_X(name, ...) [CALC_PLOT_##name] = {__VA_ARGS__},
     CALC_PLOT_KIND_LIST(CALC_X)
 #undef CALC_X
@@ -160,20 +158,6 @@ void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind 
     }
 }
 
-static void write_run(calc_output *out, const calc_paint *paint, calc_plot_kind kind, int count)
-{
-    char text[CALC_PAINT_MAX_COLUMNS * 3 + 1];
-    char *end = text;
-    for (int i = 0; i < count; i++) {
-        end = stpcpy(end, paint->utf8 ? kinds[kind].block : kinds[kind].letter);
-    }
-    if (kinds[kind].color) {
-        calc_paint_text(out, paint, kinds[kind].color, text);
-    } else {
-        calc_output_text(out, text);
-    }
-}
-
 static void write_row(calc_output *out, const calc_paint *paint, const canvas *c, int64_t row,
                       double idle)
 {
@@ -185,7 +169,7 @@ static void write_row(calc_output *out, const calc_paint *paint, const canvas *c
         while (end < c->columns && kind[end] == kind[i]) {
             end++;
         }
-        write_run(out, paint, kind[i], end - i);
+        calc_paint_marks(out, paint, &kinds[kind[i]], end - i);
     }
     calc_output_printf(out, "%*s\n", RIGHT, calc_human_percent(idle));
 }
@@ -197,8 +181,8 @@ static void write_legend(calc_output *out, const calc_paint *paint, const canvas
     for (int k = 0; k < CALC_PLOT_KINDS; k++) {
         if (c->seen[k]) {
             calc_output_text(out, glue);
-            write_run(out, paint, (calc_plot_kind)k, 1);
-            calc_output_printf(out, " %s", kinds[k].text);
+            calc_paint_marks(out, paint, &kinds[k], 1);
+            calc_output_printf(out, " %s", kinds[k].words);
             glue = "   ";
         }
     }
