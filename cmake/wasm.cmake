@@ -82,7 +82,7 @@ calc_embed(unread_nothing.c formats/framework.h calc_unread_keys calc_unread_ "$
 calc_wasm_object("${CMAKE_CURRENT_BINARY_DIR}/unread_nothing.c" unread_nothing)
 file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/executions/engines/*.json" "${PROJECT_SOURCE_DIR}/executions/software/*.json")
 list(TRANSFORM files REPLACE "^(.*/)([^/]*)[.]json$" "\\2=\\1\\2.json" OUTPUT_VARIABLE named)
-calc_embed(wasm_files.c wasm/include/files.h calc_file "" "${named}" "${files}" LIST=calc_file)
+calc_embed(wasm_files.c wasm/include/files.h "" calc_file_ "${named}" "${files}")
 calc_wasm_object("${CMAKE_CURRENT_BINARY_DIR}/wasm_files.c" wasm_files)
 file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/sweep/*.c")
 list(FILTER sources EXCLUDE REGEX "/(kernel|ranks_mpi|ranks_host)[.]c$")

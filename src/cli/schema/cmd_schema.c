@@ -1,5 +1,5 @@
-#include "cli/schema/files.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 #include "io/schema.h"
 #include "spec/field.h"
@@ -8,9 +8,6 @@
 static const char *const names[] = {
     "app",   "sys",  "exe",          "stats",     "layer",      "stage", "engine", "result",
     "space", "runs", "serving_runs", "operators", "validation", "plan",  "tune",   NULL};
-static const calc_fill_file *const files[] = {
-    &calc_schema_result,    &calc_schema_space,      &calc_schema_runs, &calc_schema_serving_runs,
-    &calc_schema_operators, &calc_schema_validation, &calc_schema_plan, &calc_schema_tune};
 
 #define OPTIONS(X) X(OUT, "out", "FILE", .doc = "write to a file", .preset = "-")
 
@@ -104,7 +101,7 @@ static calc_exit run(const calc_args *args)
     } else if (name == CALC_KIND_COUNT) {
         calc_schema_write_engine(out);
     } else {
-        calc_fill_write(out, files[name - CALC_KIND_COUNT - 1], places);
+        calc_fill_write(out, calc_embedded_find(calc_schema_list, names[name]), places);
     }
     (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);

@@ -250,7 +250,7 @@ calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *com
     return calc_complain_errors(&errors);
 }
 
-void calc_fill_write(calc_output *out, const calc_fill_file *file, const calc_fill_place *places)
+void calc_fill_write(calc_output *out, const calc_embedded *file, const calc_fill_place *places)
 {
     for (size_t i = 0; i < file->length;) {
         const calc_fill_place *place = places;
@@ -590,7 +590,7 @@ static void write_cases(calc_output *out, int which)
                                              {"@arguments", write_each, 2},
                                              {0}};
     (void)which;
-    calc_fill_write(out, &calc_completion_cases_file, places);
+    calc_fill_write(out, calc_embedded_find(calc_completion_list, "cases"), places);
 }
 
 static const calc_fill_place shared[] = {{"@commands", write_commands, 0},
@@ -631,12 +631,10 @@ static calc_exit run(const calc_args *args)
     }
     const char *shell = calc_opt_value(args, OPT_COMPLETION);
     if (shell) {
-        static const calc_fill_file *const files[] = {
-            &calc_completion_bash_file, &calc_completion_zsh_file, &calc_completion_fish_file};
-        int which = calc_choice_index(shells, shell);
         calc_errors errors = {0};
         calc_output *out = calc_write_to("-");
-        calc_fill_write(out, files[which], files[which] == files[2] ? fish : shared);
+        calc_fill_write(out, calc_embedded_find(calc_completion_list, shell),
+                        strcmp(shell, "fish") == 0 ? fish : shared);
         (void)!calc_output_close(out, &errors);
         return calc_complain_errors(&errors);
     }
