@@ -17,9 +17,7 @@ typedef struct calc_run_data {
     const calc_stats *stats;
     const calc_stage_stats *stage; /**< of every stage */
     size_t stages;                 /**< 0: they are not known */
-    const calc_exec *own; /**< `exec` whose stages follow changes of the system; NULL: no stage runs
-                               on it */
-    /** Evaluates `exec` on a changed system; NULL: calc_run() does. */
+    /** Evaluates a layout on a changed system; NULL: calc_run() does. */
     calc_status (*run)(const void *context, const calc_system *system, const calc_exec *exec,
                        calc_stats *stats, calc_errors *errors);
     const void *context;

@@ -773,7 +773,6 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
 {
     const calc_inputs *in = &o->inputs;
     calc_page page = plan ? CALC_PAGE_PLAN : CALC_PAGE_RUN;
-    calc_exec own;
     const calc_run_data data = {.app = &in->app,
                                 .system = &in->system,
                                 .exec = &in->exec,
@@ -781,8 +780,6 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
                                 .stats = &o->stats,
                                 .stage = o->stage,
                                 .stages = o->stage_known,
-                                .own =
-                                    calc_stage_list_own(&in->exec, &in->system, &own) ? &own : NULL,
                                 .run = run_again,
                                 .context = o};
     calc_put put = calc_page_begin(out, page);
