@@ -187,8 +187,7 @@ static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
     X(KEYS, "keys", NULL,                                                                          \
       .doc = "list the keys and the fields they stand for, as Markdown, instead")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
                       .doc = "the model: a path, \"-\" for standard input, or a name in models/"),
@@ -532,7 +531,4 @@ const calc_command calc_cmd_export = {
         "the model changes, with both values. json is one object of our own two documents. "
         "galvatron-profile writes the six files that Galvatron's search reads, with what its "
         "profilers would measure of APP on SYS as calc computes it, into the folder of --out.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -60,8 +60,7 @@ static const char *const schedules[] = {"closed", "exact", NULL};
     X(SAVE_SYS, "save-sys", "FILE", .output = true, .doc = "write the machine likewise")           \
     X(SAVE_EXE, "save-exe", "FILE", .output = true, .doc = "write the layout likewise")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {CALC_ARGS_MACHINE, CALC_COMPLETE_EXE, {0}};
 static const char *const examples[] = {
     "calc run llama3-70B h100_sxm llama3-70B_512 --band",
@@ -271,7 +270,4 @@ const calc_command calc_cmd_run = {
     .detail = "Evaluates one layout and shows where the time and the memory of one training step "
               "go. A layout that cannot run is shown too, with the reasons. FILE may be \"-\" for "
               "standard output, which then gets nothing else; names ending in .gz are compressed.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -11,8 +11,7 @@ static const char *const names[] = {
 
 #define OPTIONS(X) X(OUT, "out", "FILE", .doc = "write to a file", .preset = "-")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "NAME",
      .choices = names,
@@ -113,7 +112,4 @@ const calc_command calc_cmd_schema = {
     .detail = "Writes a JSON Schema (draft 2020-12) made from the tables of fields: names, types, "
               "ranges, units, defaults. Editors complete and check files with it. What fields mean "
               "to each other is not in it: calc run says.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -607,8 +607,7 @@ static const char *const shells[] = {"bash", "zsh", "fish", NULL};
     X(COMPLETION, "completion", "SHELL", .doc = "write a completion script for a shell instead",   \
       .choices = shells)
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "COMMAND", .optional = true, .doc = "a command; none: calc itself"}, {0}};
 static const char *const examples[] = {"calc help run", "calc help --man run | man -l -",
@@ -647,7 +646,4 @@ const calc_command calc_cmd_help = {
     .summary = "show the help of a command, its manual page or shell completion",
     .detail = "Shows the help of a command, like `calc COMMAND --help`. The manual pages and the "
               "completion scripts are made from the same rows.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};
