@@ -63,6 +63,14 @@ bool calc_text_has(const char *words, const char *text, size_t length)
     return false;
 }
 
+const calc_embedded *calc_embedded_find(const calc_embedded *list, const char *name)
+{
+    while (list->name && strcmp(list->name, name) != 0) {
+        list++;
+    }
+    return list;
+}
+
 char *calc_append_choices(char *text, size_t size, const char *const *words)
 {
     for (const char *const *word = words; word && *word; word++) {

@@ -33,6 +33,15 @@ bool calc_text_has(const char *words, const char *text, size_t length);
 /** Append words as choices: "a, b or c". @param words  NULL at the end; NULL: none */
 char *calc_append_choices(char *text, size_t size, const char *const *words);
 
+/** A file that the build puts into the program (cmake/embed.cmake), with a 0 behind its bytes. */
+typedef struct calc_embedded {
+    const char *name, *bytes; /**< NULL at the end of a list */
+    size_t length;
+} calc_embedded;
+
+/** The file of that name; the end of the list if there is none. */
+const calc_embedded *calc_embedded_find(const calc_embedded *list, const char *name);
+
 /** The word of a row of a list of names with their words, X(NAME, word), for an array of all. */
 #define CALC_WORD_OF(name, word) word,
 

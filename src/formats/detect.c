@@ -321,7 +321,7 @@ static void unwrap(calc_settings *settings)
 static const char *other_work(const char *words, const calc_settings *settings,
                               char what[CALC_UTF8_SHOW_SIZE])
 {
-    const calc_framework others = {.unread = &calc_unread_others};
+    const calc_framework others = {.unread = "others"};
     const char *sentence;
     for (size_t length; (length = calc_next_word(&words, " ")) > 0;) {
         const char *at = words - length, *end = words, *last;

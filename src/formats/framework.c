@@ -338,7 +338,8 @@ calc_unread calc_framework_unread(const calc_framework *framework, const char *k
     char text[KEY_SIZE];
     const char *dot = strrchr(key, '.');
     const char *last = dot ? dot + 1 : key + strspn(key, "-");
-    const char *file = framework->unread ? framework->unread->text : "";
+    const char *file =
+        framework->unread ? calc_embedded_find(calc_unread_list, framework->unread)->bytes : "";
     calc_unread what = CALC_UNREAD_UNKNOWN;
     *assumed = NULL;
     for (const char *at = file; *at; at += strspn(at, " \n")) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "formats/plan.h"
 #include "formats/settings.h"
 #include "spec/serving_engine.h"
@@ -121,27 +122,12 @@ typedef struct calc_setting_row {
     "linear_kv_up_proj=kv_b_proj linear_q_proj=16384 in_proj out_proj linear_fc2=down_proj "       \
     "output_layer=head all-linear=0"
 
-/** A file of unread/: keys that are not read, as patterns separated by blanks below a line with
+/** The files of unread/: keys that are not read, as patterns separated by blanks below a line with
  * what they change, "model", "cost" or "harmless", and behind a colon what is assumed then; the
  * first that matches counts. '*' is any text. A pattern without a dot is of the last part of a key,
  *  without the dashes before it. "name=value" has the framework's default, which changes nothing,
  * or a pattern of its first word; without it, 0 and false change nothing. '#' begins a comment. */
-typedef struct calc_unread_keys {
-    const char *text; /**< with a 0 behind it */
-    size_t length;
-} calc_unread_keys;
-
-extern const calc_unread_keys calc_unread_accelerate, calc_unread_automodel, calc_unread_axolotl,
-    calc_unread_bridge, calc_unread_deepspeed, calc_unread_flagscale, calc_unread_gpt_neox,
-    calc_unread_launchers, calc_unread_llama_factory, calc_unread_llm_foundry, calc_unread_maxtext,
-    calc_unread_megatron_deepspeed, calc_unread_primus, calc_unread_mcore,
-    calc_unread_mcore_harmless, calc_unread_mindformers, calc_unread_mindspeed,
-    calc_unread_nanotron, calc_unread_nemo, calc_unread_nemo_recipe, calc_unread_paddle,
-    calc_unread_sglang, calc_unread_slime, calc_unread_swift, calc_unread_swift_core,
-    calc_unread_tensorrt_llm, calc_unread_torchtitan, calc_unread_others, calc_unread_trainer,
-    calc_unread_trl, calc_unread_verl, calc_unread_vllm;
-extern const calc_unread_keys calc_unread_nemo_rl, calc_unread_nemo_rl_job, calc_unread_openrlhf,
-    calc_unread_openrlhf_job, calc_unread_slime_job, calc_unread_verl_job;
+extern const calc_embedded calc_unread_list[];
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
@@ -184,7 +170,7 @@ struct calc_framework {
     const char *elsewhere;
     const calc_setting_row *rows;
     size_t count;
-    const calc_unread_keys *unread; /**< beside those of the bases. NULL: none */
+    const char *unread; /**< its file of unread/, beside those of the bases. NULL: none */
     /** The layouts that it refuses; ends with NULL */
     calc_refusals *const *refusals;
     /** Sets members that follow from others by rules of this framework only, after all settings are
@@ -196,7 +182,7 @@ struct calc_framework {
 
 /** Values of calc_framework.rows, .count and .unread, of .bases, and of .refusals. */
 #define CALC_FRAMEWORK_ROWS(table, file)                                                           \
-    .rows = (table), .count = sizeof(table) / sizeof *(table), .unread = &calc_unread_##file
+    .rows = (table), .count = sizeof(table) / sizeof *(table), .unread = #file
 #define CALC_FRAMEWORK_BASES(...)                                                                  \
     .bases = (const calc_framework *const[])                                                       \
     {                                                                                              \

@@ -328,9 +328,9 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
     for (int i = 0; i < CALC_HF_COUNT; i++) {
         r.said.value[i] = NAN;
     }
-    calc_status status =
-        calc_settings_from_text(&r.rows, CALC_SYNTAX_JSON, calc_hf_families.text,
-                                calc_hf_families.length, "hf_families.json", errors);
+    const calc_embedded *file = calc_embedded_find(calc_hf_list, "families");
+    calc_status status = calc_settings_from_text(&r.rows, CALC_SYNTAX_JSON, file->bytes,
+                                                 file->length, "hf_families.json", errors);
     const calc_setting *type = calc_hf_type_of(hf->settings, &r.rows, &nested);
     status = status == CALC_OK ? find_family(&r, type) : status;
     status = status == CALC_OK ? read_settings(&r, nested) : status;

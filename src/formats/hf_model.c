@@ -248,9 +248,9 @@ calc_status calc_hf_encoder_read(const calc_hf_said *said, calc_app *app, calc_e
     calc_settings rows = {0};
     tower t;
     bool any;
-    calc_status status =
-        calc_settings_from_text(&rows, CALC_SYNTAX_JSON, calc_hf_encoders.text,
-                                calc_hf_encoders.length, "hf_encoders.json", errors);
+    const calc_embedded *file = calc_embedded_find(calc_hf_list, "encoders");
+    calc_status status = calc_settings_from_text(&rows, CALC_SYNTAX_JSON, file->bytes, file->length,
+                                                 "hf_encoders.json", errors);
     bool known = read_tower(said->hf->settings, &rows, &t, &any);
     for (int i = 0; i < MEMBERS; i++) {
         value[i] = NAN;

@@ -24,9 +24,8 @@ enum {
     CALC_HF_TYPE_SIZE = 32, /**< most bytes of the name of a row, its end included */
 };
 
-/** The texts of hf_families.json, kinds of models, and of hf_encoders.json, kinds of encoders of
- *  images. */
-extern const calc_unread_keys calc_hf_families, calc_hf_encoders;
+/** hf_families.json, "families": kinds of models; hf_encoders.json: kinds of encoders of images. */
+extern const calc_embedded calc_hf_list[];
 
 /** A row of such a file with those that it is like. A row has: `also`, more types that it is of;
  *  `like`, the row it begins with; `is`, fields of the model or encoder that its configurations do

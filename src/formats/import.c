@@ -148,7 +148,7 @@ static bool was_told(reading *r, const char *sentence)
 calc_unread calc_import_unread(const calc_framework *framework, const calc_setting *setting,
                                char sentence[CALC_UNREAD_TEXT], const char **key)
 {
-    const calc_framework launchers = {.unread = &calc_unread_launchers};
+    const calc_framework launchers = {.unread = "launchers"};
     char option[160];
     snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
     calc_unread what = calc_framework_unread(framework, setting->key, setting->value, key);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "formats/export.h"
 #include "formats/launch.h"
+#include "formats/plan_macros.h"
 #include "formats/write.h"
 #include "io/json_put.h"
 #include "spec/absent.h"
@@ -149,74 +150,30 @@ static calc_job_offload offload_of(const calc_job_role *role)
     return role->offload_given ? role->offload : (1 << CALC_JOB_OFFLOAD_COUNT) - 1;
 }
 
-/* The number that a job has for a member; NaN: it is not written. */
-static double number_of(const writing *w, calc_plan_member member)
+/* What a job says: its fields, and what its pools and its script make of them. */
+static void plan_of_job(calc_plan *plan, const writing *w)
 {
     const calc_job *job = &w->launch->job;
     const calc_job_role *actor = &job->roles.actor, *reference = &job->roles.reference;
-    double sequences = (double)job->prompts * (double)job->samples;
-    double mini = job->mini_batch > 0 ? (double)job->mini_batch : sequences;
-    bool referred = calc_job_runs(job, CALC_JOB_REFERENCE), packed = actor->micro_tokens > 0;
-    calc_job_offload kept = w->together ? offload_of(actor) : 0;
-    double node = fmin((double)w->node, w->actor);
-    double own = fmin((double)w->node, w->rollout);
-    switch (member) {
-    case CALC_PLAN_JOB_MINI_BATCH:
-        return mini;
-    case CALC_PLAN_JOB_LOSS:
-        return job->algorithm == CALC_JOB_ALGORITHM_GSPO ? (double)job->algorithm : NAN;
-    case CALC_PLAN_JOB_OLD:
-        return job->old_logprob == CALC_JOB_OLD_LOGPROB_ENGINE ? CALC_JOB_OLD_LOGPROB_ENGINE
-                                                               : CALC_JOB_OLD_LOGPROB_TRAINER;
-    case CALC_PLAN_JOB_MINI_PROMPTS:
-        return fmod(mini, (double)job->samples) == 0 ? mini / (double)job->samples : NAN;
-    case CALC_PLAN_JOB_KL:
-        return referred;
-    case CALC_PLAN_RESPONSE:
-        return job->lengths.response.cap > 0 ? (double)job->lengths.response.cap
-                                             : ceil(8 * job->lengths.response.mean);
-    case CALC_PLAN_JOB_PACKED:
-        return packed;
-    case CALC_PLAN_JOB_COLOCATED:
-        return w->together;
-    case CALC_PLAN_NODES:
-        return w->actor / node;
-    case CALC_PLAN_NODE_PROCS:
-        return node;
-    case CALC_PLAN_JOB_ROLLOUT_NODES:
-        return w->together ? NAN : w->rollout / own;
-    case CALC_PLAN_JOB_ROLLOUT_NODE_PROCS:
-        return w->together ? NAN : own;
-    case CALC_PLAN_JOB_ROLLOUT_PROCS:
-        return w->together ? NAN : w->rollout;
-    case CALC_PLAN_JOB_SLEEP:
-        return w->together && !w->format->offloads ? (double)job->roles.rollout.sleep : NAN;
-    case CALC_PLAN_JOB_OFFLOAD_WEIGHTS:
-        return (kept & 1 << CALC_JOB_OFFLOAD_WEIGHTS) != 0;
-    case CALC_PLAN_JOB_OFFLOAD_GRADIENTS:
-        return (kept & 1 << CALC_JOB_OFFLOAD_GRADIENTS) != 0;
-    case CALC_PLAN_JOB_OFFLOAD_OPTIMIZER:
-        return (kept & 1 << CALC_JOB_OFFLOAD_OPTIMIZER) != 0;
-    case CALC_PLAN_JOB_REFERENCE_OFFLOAD:
-        return referred ? (double)((offload_of(reference) & 1 << CALC_JOB_OFFLOAD_WEIGHTS) != 0)
-                        : NAN;
-    case CALC_PLAN_JOB_REFERENCE_TOKENS:
-        if (!referred) {
-            return NAN;
+    const double sequences = (double)job->prompts * (double)job->samples;
+    const double mini = job->mini_batch > 0 ? (double)job->mini_batch : sequences;
+    const bool referred = calc_job_runs(job, CALC_JOB_REFERENCE), packed = actor->micro_tokens > 0;
+    const calc_job_offload kept = w->together ? offload_of(actor) : 0;
+    const double node = fmin((double)w->node, w->actor), own = fmin((double)w->node, w->rollout);
+    calc_plan_clear(plan);
+    for (calc_plan_member i = 0; i < CALC_PLAN_COUNT; i++) {
+        calc_field_ref ref;
+        if (calc_plan_field(i) && *calc_plan_field(i) == 'j' && calc_plan_find_field(i, &ref)) {
+            plan->value[i] = calc_member_number(ref.field, (const char *)job + ref.offset);
         }
-        break;
-    default:
-        break;
     }
-    calc_field_ref ref;
-    bool counted = member >= CALC_PLAN_JOB_MICRO_TOKENS && member <= CALC_PLAN_JOB_REFERENCE_TOKENS;
-    double value = calc_plan_find_field(member, &ref)
-                       ? calc_member_number(ref.field, (const char *)job + ref.offset)
-                       : NAN;
-    return member == CALC_PLAN_JOB_BUCKET_MB ? ceil(value / 1048576)
-           : !counted                        ? value
-           : packed && value > 0             ? ceil(value / w->ranks)
-                                             : NAN;
+    SET(NODES, w->actor / node);
+    SET(NODE_PROCS, node);
+#define CALC_PLAN(...)
+#define CALC_PLAN_OF(...)
+#define CALC_PLAN_ABOVE(...)
+#define CALC_PLAN_JOB(name, of, ...) SET(name, of);
+#include "formats/plan.fields.h"
 }
 
 /* Adds the rows of a framework that are for the layout at hand, each key once, and of those of the
@@ -271,10 +228,7 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
                                "pools of %.0f and %.0f processors are no whole nodes of %lld",
                                w.actor, w.rollout, (long long)node_procs);
     }
-    calc_plan_clear(&said);
-    for (size_t i = 0; i < format->job->count; i++) {
-        said.value[format->job->rows[i].member] = number_of(&w, format->job->rows[i].member);
-    }
+    plan_of_job(&said, &w);
     calc_status status = add_rows(&w, format->job, &said, NULL, settings, errors);
     calc_plan_from(&plan, app, &launch->actor, node_procs);
     plan.value[CALC_PLAN_FSDP] = w.fsdp ? 3 : 0;

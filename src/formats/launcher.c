@@ -181,10 +181,9 @@ static const char *find_template(const calc_launched *l)
              : f->command                     ? "file"
                                               : "");
     for (int i = 0; i < 2; i++) {
-        for (const calc_launcher *t = calc_launcher_list; t->name; t++) {
-            if (strcmp(t->name, names[i]) == 0) {
-                return t->text;
-            }
+        const calc_embedded *file = calc_embedded_find(calc_launcher_list, names[i]);
+        if (file->name) {
+            return file->bytes;
         }
     }
     return NULL;

@@ -20,17 +20,13 @@
 #ifndef CALC_FORMATS_LAUNCHER_H
 #define CALC_FORMATS_LAUNCHER_H
 
+#include "base/buffer.h"
 #include "formats/framework.h"
 #include "io/output.h"
 
-/** A template. */
-typedef struct calc_launcher {
-    const char *name; /**< "slurm_train"; NULL at the end of a list */
-    const char *text;
-} calc_launcher;
-
-/** All of them, and the launchers that there are: values of --launcher, NULL at the end. */
-extern const calc_launcher calc_launcher_list[];
+/** The templates, "slurm_train", and the launchers that there are: values of --launcher, NULL at
+ *  the end. */
+extern const calc_embedded calc_launcher_list[];
 extern const char *const calc_launcher_names[];
 
 /** What is to be launched: a layout, or the servers of its pools. */

@@ -426,9 +426,9 @@ static void settle_bridge(calc_plan *plan)
 
 /* clang-format off */
 /* Keys that are not read: first those of all that matter, then a framework's own. */
-static const calc_framework harmless = {.unread = &calc_unread_mcore_harmless};
-static const calc_framework mindspeed_keys = {.unread = &calc_unread_mindspeed}, nemo_keys = {.unread = &calc_unread_nemo};
-static const calc_framework bridge_keys = {.unread = &calc_unread_bridge};
+static const calc_framework harmless = {.unread = "mcore_harmless"};
+static const calc_framework mindspeed_keys = {.unread = "mindspeed"}, nemo_keys = {.unread = "nemo"};
+static const calc_framework bridge_keys = {.unread = "bridge"};
 const calc_framework calc_framework_megatron = {.name = "megatron", .title = "Megatron-LM",
     .version = "core_v0.15.0",
     .launch = "run it with bash, from the folder of Megatron-LM; options for data follow",

@@ -431,46 +431,30 @@ calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app, c
     return CALC_OK;
 }
 
-/* What is said of a place. */
+/* What is said of places. */
 enum { BLOCKS, RECOMPUTATION, SYSTEM };
+typedef struct said {
+    int what;
+    const calc_exec *exec;
+    const calc_stage_run *place;
+} said;
 
-static void put_word(int what, const calc_exec *exec, const calc_stage_run *place, char word[64])
+static int64_t word_of(const void *context, int64_t i, char word[CALC_JOINED_WORD])
 {
+    const said *s = context;
+    const calc_stage_run *place = &s->place[i];
     const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute");
-    if (what == BLOCKS) {
-        snprintf(word, 64, "%d", place->blocks);
-    } else if (what == SYSTEM) {
-        snprintf(word, 64, "%s",
-                 place->chip > 0 ? exec->stages.name[place->chip - 1] : "that of the run");
+    if (s->what == BLOCKS) {
+        snprintf(word, CALC_JOINED_WORD, "%d", place->blocks);
+    } else if (s->what == SYSTEM) {
+        snprintf(word, CALC_JOINED_WORD, "%s",
+                 place->chip > 0 ? s->exec->stages.name[place->chip - 1] : "that of the run");
     } else {
-        snprintf(word, 64, "%s", row->choices[place->recompute]);
-        if (!is_all(place) && place->recompute_blocks > 0) {
-            calc_append(word, 64, " of %d", place->recompute_blocks);
-        }
+        bool some = !is_all(place) && place->recompute_blocks > 0;
+        snprintf(word, CALC_JOINED_WORD, some ? "%s of %d" : "%s", row->choices[place->recompute],
+                 place->recompute_blocks);
     }
-}
-
-/* "3, 7x11": the words of places, with equal neighbours combined. */
-static const char *text_of(int what, const calc_exec *exec, const calc_stage_run *place,
-                           int64_t count, char *text, size_t size)
-{
-    char word[64], next[64];
-    text[0] = '\0';
-    for (int64_t i = 0, times; i < count; i += times) {
-        put_word(what, exec, &place[i], word);
-        for (times = 1; i + times < count; times++) {
-            put_word(what, exec, &place[i + times], next);
-            if (strcmp(word, next) != 0) {
-                break;
-            }
-        }
-        calc_append(text, size, i > 0 ? ", " : "");
-        if (times > 1) {
-            calc_append(text, size, "%lldx%s", (long long)times, what == BLOCKS ? "" : " ");
-        }
-        calc_append(text, size, "%s", word);
-    }
-    return text;
+    return 1;
 }
 
 void calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,
@@ -495,12 +479,16 @@ void calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const cal
                                         a->recompute_blocks != b->recompute_blocks;
         }
         if (lost) {
-            tell(context, fields[what], text_of(what, exec, mine, count, text, sizeof text), true);
+            const said places = {what, exec, mine};
+            calc_join_words(text, sizeof text, count, word_of, &places, what == BLOCKS ? "x" : "x ",
+                            2);
+            tell(context, fields[what], text, true);
         }
     }
     if (exec->stages.chips > 0) {
-        tell(context, "stages.system", text_of(SYSTEM, exec, mine, count, text, sizeof text),
-             false);
+        const said places = {SYSTEM, exec, mine};
+        tell(context, "stages.system",
+             calc_join_words(text, sizeof text, count, word_of, &places, "x ", 2), false);
     }
 }
 

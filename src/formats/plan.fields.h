@@ -4,10 +4,14 @@
  * without the option (megatron/training/arguments.py); it is 0 also for a default that follows from
  * other members, as in plan_apply.c. */
 /* CALC_PLAN_OF(name, value, ...): what it is in a plan of a layout, in the words of
- * calc_plan_from(); CALC_PLAN_ABOVE: the same, and left out where it is not above `absent`. */
+ * calc_plan_from(); CALC_PLAN_ABOVE: the same, and left out where it is not above `absent`.
+ * CALC_PLAN_JOB: what it is in a plan of a job, in the words of plan_of_job(). */
 #ifndef CALC_PLAN_OF
 #define CALC_PLAN_OF(name, of, ...) CALC_PLAN(name, __VA_ARGS__)
 #define CALC_PLAN_ABOVE(name, of, ...) CALC_PLAN(name, __VA_ARGS__)
+#endif
+#ifndef CALC_PLAN_JOB
+#define CALC_PLAN_JOB(name, of, ...) CALC_PLAN(name, __VA_ARGS__)
 #endif
 /* clang-format off */
 CALC_PLAN_OF(PROCS, e.num_procs, "exe.num_procs",              0, "processors")
@@ -31,7 +35,7 @@ CALC_PLAN_OF(MICROBATCHES, microbatches, NULL,                         1, "micro
 CALC_PLAN(SAMPLES,           NULL,                         0, "sequences that are generated for one step or more")
 CALC_PLAN(UPDATES,           NULL,                         0, "steps that they are for")
 CALC_PLAN(PROMPT,            NULL,                         0, "tokens of the longest prompt")
-CALC_PLAN(RESPONSE,          NULL,                         0, "tokens of the longest response")
+CALC_PLAN_JOB(RESPONSE, job->lengths.response.cap > 0 ? (double)job->lengths.response.cap : ceil(8 * job->lengths.response.mean), NULL,                         0, "tokens of the longest response")
 CALC_PLAN_OF(LOCAL_BATCH, e.pipeline_par > 1 ? e.batch_size / s->data_par : e.microbatch_size, NULL,                         0, "sequences of a replica in one pass")
 CALC_PLAN_OF(SEQ_PAR, s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG, "exe.tensor_par_comm_type",   0, "sequence parallelism")
 CALC_PLAN_OF(TENSOR_OVERLAP, s->tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_NONE && s->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC, "exe.tensor_par_overlap",     0, "communication fused into matrix multiplications")
@@ -164,11 +168,11 @@ CALC_PLAN(JOB_TEACHER_MODEL, NULL,                        0, "the teacher's mode
 CALC_PLAN(JOB_REWARD_MODEL,  NULL,                        0, "the reward's model")
 CALC_PLAN(JOB_REWARD_ON,     NULL,                        0, "a reward model runs")
 CALC_PLAN(JOB_ALGORITHM,     "job.algorithm",             0, "algorithm")
-CALC_PLAN(JOB_LOSS,          "job.algorithm",             0, "an algorithm, by its loss")
+CALC_PLAN_JOB(JOB_LOSS, WHERE(job->algorithm == CALC_JOB_ALGORITHM_GSPO, job->algorithm), "job.algorithm",             0, "an algorithm, by its loss")
 CALC_PLAN(JOB_PROMPTS,       "job.prompts",               0, "prompts of a step")
 CALC_PLAN(JOB_SAMPLES,       "job.samples",               0, "responses to a prompt")
-CALC_PLAN(JOB_MINI_BATCH,    "job.mini_batch",            0, "sequences of an optimizer step")
-CALC_PLAN(JOB_MINI_PROMPTS,  NULL,                        0, "prompts of an optimizer step")
+CALC_PLAN_JOB(JOB_MINI_BATCH, mini, "job.mini_batch",            0, "sequences of an optimizer step")
+CALC_PLAN_JOB(JOB_MINI_PROMPTS, WHERE(fmod(mini, (double)job->samples) == 0, mini / (double)job->samples), NULL,                        0, "prompts of an optimizer step")
 CALC_PLAN(JOB_MINI_STEPS,    NULL,                        0, "optimizer steps of a rollout")
 CALC_PLAN(JOB_QUEUED,        NULL,                        0, "optimizer steps that the trainer takes from a queue at once")
 CALC_PLAN(JOB_SYNC_STEPS,    NULL,                        0, "how often it does before weights are sent")
@@ -176,20 +180,20 @@ CALC_PLAN(JOB_STALENESS,     NULL,                        0, "share of a step th
 CALC_PLAN(JOB_EPOCHS,        "job.epochs",                0, "times that a sequence is trained on")
 CALC_PLAN(JOB_ASYNC,         NULL,                        0, "the rollout is a step ahead")
 CALC_PLAN(JOB_STEPS_OFF,     "job.steps_off",             0, "steps by which it may be")
-CALC_PLAN(JOB_KL,            NULL,                        0, "a switch or a coefficient: the reference runs")
+CALC_PLAN_JOB(JOB_KL, referred, NULL,                        0, "a switch or a coefficient: the reference runs")
 CALC_PLAN(JOB_KL_REWARD,     NULL,                        0, "the same, in the reward")
-CALC_PLAN(JOB_OLD,           "job.old_logprob",           0, "log-probabilities of the rollout's weights")
+CALC_PLAN_JOB(JOB_OLD, job->old_logprob == CALC_JOB_OLD_LOGPROB_ENGINE ? CALC_JOB_OLD_LOGPROB_ENGINE : CALC_JOB_OLD_LOGPROB_TRAINER, "job.old_logprob",           0, "log-probabilities of the rollout's weights")
 CALC_PLAN(JOB_TOTAL,         NULL,                        0, "tokens of the longest prompt and response")
 CALC_PLAN(JOB_CAP,           "job.lengths.response.cap", 0, "tokens of the longest response, as the job says it")
 CALC_PLAN(JOB_SPREAD,        "job.lengths.response.cv",           0, "0: all responses reach the longest")
-CALC_PLAN(JOB_PACKED,        NULL,                        0, "micro-batches are of so many tokens, not sequences")
-CALC_PLAN(JOB_MICRO_TOKENS,  "job.roles.actor.micro_tokens",    0, "tokens of a processor's micro-batch")
-CALC_PLAN(JOB_FORWARD_TOKENS, "job.roles.actor.forward_tokens",  0, "the same without a backward pass")
-CALC_PLAN(JOB_REFERENCE_TOKENS, "job.roles.reference.forward_tokens", 0, "the same of the reference")
-CALC_PLAN(JOB_COLOCATED,     NULL,                        0, "engines on the actor's processors")
-CALC_PLAN(JOB_ROLLOUT_NODES, NULL,                        0, "nodes of the engines")
-CALC_PLAN(JOB_ROLLOUT_NODE_PROCS, NULL,                        0, "processors of one of these")
-CALC_PLAN(JOB_ROLLOUT_PROCS, NULL,                        0, "processors of all engines")
+CALC_PLAN_JOB(JOB_PACKED, packed, NULL,                        0, "micro-batches are of so many tokens, not sequences")
+CALC_PLAN_JOB(JOB_MICRO_TOKENS, WHERE(packed, ceil((double)actor->micro_tokens / w->ranks)), "job.roles.actor.micro_tokens",    0, "tokens of a processor's micro-batch")
+CALC_PLAN_JOB(JOB_FORWARD_TOKENS, WHERE(packed && actor->forward_tokens > 0, ceil((double)actor->forward_tokens / w->ranks)), "job.roles.actor.forward_tokens",  0, "the same without a backward pass")
+CALC_PLAN_JOB(JOB_REFERENCE_TOKENS, WHERE(packed && referred && reference->forward_tokens > 0, ceil((double)reference->forward_tokens / w->ranks)), "job.roles.reference.forward_tokens", 0, "the same of the reference")
+CALC_PLAN_JOB(JOB_COLOCATED, w->together, NULL,                        0, "engines on the actor's processors")
+CALC_PLAN_JOB(JOB_ROLLOUT_NODES, WHERE(!w->together, w->rollout / own), NULL,                        0, "nodes of the engines")
+CALC_PLAN_JOB(JOB_ROLLOUT_NODE_PROCS, WHERE(!w->together, own), NULL,                        0, "processors of one of these")
+CALC_PLAN_JOB(JOB_ROLLOUT_PROCS, WHERE(!w->together, w->rollout), NULL,                        0, "processors of all engines")
 CALC_PLAN(JOB_ENGINES,       NULL,                        0, "engines")
 CALC_PLAN(JOB_REFERENCE_NODES, NULL,                        0, "nodes of the reference")
 CALC_PLAN(JOB_REFERENCE_NODE_PROCS, NULL,                        0, "processors of one of these")
@@ -199,14 +203,14 @@ CALC_PLAN(JOB_CRITIC_NODE_PROCS, NULL,                        0, "processors of 
 CALC_PLAN(JOB_REWARD_NODES,  NULL,                        0, "nodes of the reward model")
 CALC_PLAN(JOB_REWARD_NODE_PROCS, NULL,                        0, "processors of one of these")
 CALC_PLAN(JOB_REWARD_BESIDE, NULL,                        0, "the reward model on the critic's processors")
-CALC_PLAN(JOB_SLEEP,         "job.roles.rollout.sleep",         0, "what an engine frees while others run")
-CALC_PLAN(JOB_OFFLOAD_WEIGHTS, NULL,                        0, "the actor's weights on the host while others run")
-CALC_PLAN(JOB_OFFLOAD_GRADIENTS, NULL,                        0, "its gradients")
-CALC_PLAN(JOB_OFFLOAD_OPTIMIZER, NULL,                        0, "its optimizer state")
+CALC_PLAN_JOB(JOB_SLEEP, WHERE(w->together && !w->format->offloads, job->roles.rollout.sleep), "job.roles.rollout.sleep",         0, "what an engine frees while others run")
+CALC_PLAN_JOB(JOB_OFFLOAD_WEIGHTS, kept >> CALC_JOB_OFFLOAD_WEIGHTS & 1, NULL,                        0, "the actor's weights on the host while others run")
+CALC_PLAN_JOB(JOB_OFFLOAD_GRADIENTS, kept >> CALC_JOB_OFFLOAD_GRADIENTS & 1, NULL,                        0, "its gradients")
+CALC_PLAN_JOB(JOB_OFFLOAD_OPTIMIZER, kept >> CALC_JOB_OFFLOAD_OPTIMIZER & 1, NULL,                        0, "its optimizer state")
 CALC_PLAN(JOB_OFFLOAD_ALL,   NULL,                        0, "all of these")
-CALC_PLAN(JOB_REFERENCE_OFFLOAD, NULL,                        0, "the reference's weights")
+CALC_PLAN_JOB(JOB_REFERENCE_OFFLOAD, WHERE(referred, offload_of(reference) >> CALC_JOB_OFFLOAD_WEIGHTS & 1), NULL,                        0, "the reference's weights")
 CALC_PLAN(JOB_BUCKET_BYTES,  "job.sync.bucket_bytes",     0, "bytes of a message of the sync")
-CALC_PLAN(JOB_BUCKET_MB,     "job.sync.bucket_bytes",     0, "the same in MiB")
+CALC_PLAN_JOB(JOB_BUCKET_MB, ceil((double)job->sync.bucket_bytes / 1048576), "job.sync.bucket_bytes",     0, "the same in MiB")
 CALC_PLAN(MODEL,             NULL,                         0, "a model the framework knows by name")
 CALC_PLAN_OF(SEQ, a.seq_size, "app.seq_size",               0, "sequence length")
 CALC_PLAN_OF(POSITIONS, a.seq_size, NULL,                         0, "longest sequence: the sequence length")
@@ -278,3 +282,4 @@ CALC_PLAN_ABOVE(MTP_SHARED, a.mtp_shared, "app.mtp_shared",             0, "dept
 #undef CALC_PLAN
 #undef CALC_PLAN_OF
 #undef CALC_PLAN_ABOVE
+#undef CALC_PLAN_JOB

@@ -6,22 +6,28 @@
 #define CALC_BUILD_SOURCE "unknown"
 #endif
 
-static void write_data(calc_output *out, const calc_page_data *data)
+static bool is_there(const char *part)
 {
-    calc_output_write(out, data->bytes, data->length);
+    return calc_embedded_find(calc_page_list, part)->length > 0;
+}
+
+static void write_part(calc_output *out, const char *part)
+{
+    const calc_embedded *file = calc_embedded_find(calc_page_list, part);
+    calc_output_write(out, file->bytes, file->length);
 }
 
 static void write_element(calc_output *out, const char *tag, const char *attributes,
-                          const calc_page_data *data)
+                          const char *part)
 {
     calc_output_printf(out, "<%s%s>\n", tag, attributes);
-    write_data(out, data);
+    write_part(out, part);
     calc_output_printf(out, "</%s>\n", tag);
 }
 
 calc_status calc_page_check(calc_errors *errors)
 {
-    return calc_page_charts.length > 0
+    return is_there("charts")
                ? CALC_OK
                : calc_errors_add(
                      errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
@@ -32,7 +38,7 @@ calc_status calc_page_check(calc_errors *errors)
 
 calc_status calc_page_check_live(calc_errors *errors)
 {
-    return calc_page_module.length > 0
+    return is_there("module")
                ? calc_page_check(errors)
                : calc_errors_add(
                      errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
@@ -47,9 +53,9 @@ calc_put calc_page_begin(calc_output *out, calc_page page)
         [CALC_PAGE_SWEEP] = "sweep", [CALC_PAGE_VALIDATE] = "validate",
         [CALC_PAGE_TUNE] = "tune",   [CALC_PAGE_RL] = "rl",
         [CALC_PAGE_APP] = "app"};
-    write_data(out, &calc_page_head);
-    write_element(out, "style", "", &calc_page_style);
-    write_data(out, &calc_page_body);
+    write_part(out, "head");
+    write_element(out, "style", "", "style");
+    write_part(out, "body");
     calc_output_text(out, "<script type=\"application/json\" id=\"calc-data\">\n");
     calc_output_in_markup(out, true);
     calc_put put = {.out = out};
@@ -63,25 +69,21 @@ calc_put calc_page_begin(calc_output *out, calc_page page)
 void calc_page_end(calc_put *put, calc_page page)
 {
     enum { PARTS = 8 };
-    static const calc_page_data *const scripts[][PARTS] = {
-        [CALC_PAGE_RUN] = {&calc_page_changes, &calc_page_run_timeline, &calc_page_pipeline,
-                           &calc_page_operators, &calc_page_serving, &calc_page_run},
-        [CALC_PAGE_PLAN] = {&calc_page_changes, &calc_page_run_timeline, &calc_page_pipeline,
-                            &calc_page_operators, &calc_page_serving, &calc_page_plan_layers,
-                            &calc_page_plan, &calc_page_run},
-        [CALC_PAGE_SWEEP] = {&calc_page_changes, &calc_page_sweep_data, &calc_page_view,
-                             &calc_page_scatter, &calc_page_layouts, &calc_page_sweep},
-        [CALC_PAGE_VALIDATE] = {&calc_page_validate},
-        [CALC_PAGE_TUNE] = {&calc_page_tune},
-        [CALC_PAGE_RL] = {&calc_page_rl},
-        [CALC_PAGE_APP] = {&calc_page_changes, &calc_page_sweep_data, &calc_page_view,
-                           &calc_page_scatter, &calc_page_layouts, &calc_page_sweep}};
+    static const char *const scripts[][PARTS] = {
+        [CALC_PAGE_RUN] = {"changes", "run_timeline", "pipeline", "operators", "serving", "run"},
+        [CALC_PAGE_PLAN] = {"changes", "run_timeline", "pipeline", "operators", "serving",
+                            "plan_layers", "plan", "run"},
+        [CALC_PAGE_SWEEP] = {"changes", "sweep_data", "view", "scatter", "layouts", "sweep"},
+        [CALC_PAGE_VALIDATE] = {"validate"},
+        [CALC_PAGE_TUNE] = {"tune"},
+        [CALC_PAGE_RL] = {"rl"},
+        [CALC_PAGE_APP] = {"changes", "sweep_data", "view", "scatter", "layouts", "sweep"}};
     calc_put_end(put);
     calc_output_in_markup(put->out, false);
     calc_output_text(put->out, "</script>\n");
-    write_element(put->out, "script", "", &calc_page_charts);
-    write_element(put->out, "script", "", &calc_page_common);
-    write_element(put->out, "script", "", &calc_page_figures);
+    write_element(put->out, "script", "", "charts");
+    write_element(put->out, "script", "", "common");
+    write_element(put->out, "script", "", "figures");
     for (int i = 0; i < PARTS && scripts[page][i]; i++) {
         /* There is nothing to draw before the first answer: those of an app wait for it. */
         write_element(put->out, "script",
@@ -91,13 +93,12 @@ void calc_page_end(calc_put *put, calc_page page)
     }
     bool run = page == CALC_PAGE_RUN || page == CALC_PAGE_PLAN;
     bool live = run || page == CALC_PAGE_SWEEP || page == CALC_PAGE_APP;
-    if (live && calc_page_module.length > 0) { /* where this build has it */
-        write_element(put->out, "script", " type=\"text/plain\" id=\"calc-module\"",
-                      &calc_page_module);
+    if (live && is_there("module")) { /* where this build has it */
+        write_element(put->out, "script", " type=\"text/plain\" id=\"calc-module\"", "module");
         write_element(put->out, "script", " type=\"text/plain\" id=\"calc-catalogue\"",
-                      &calc_page_catalogue);
-        write_element(put->out, "script", "", &calc_page_live);
-        write_element(put->out, "script", "", run ? &calc_page_live_run : &calc_page_live_sweep);
+                      "catalogue");
+        write_element(put->out, "script", "", "live");
+        write_element(put->out, "script", "", run ? "live_run" : "live_sweep");
     }
     calc_output_text(put->out, "</body>\n</html>\n");
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
 #include "calc.h"
 #include "io/json_put.h"
 
@@ -33,32 +34,9 @@ calc_put calc_page_begin(calc_output *out, calc_page page);
 /** Closes the object and writes the rest of the page. */
 void calc_page_end(calc_put *put, calc_page page);
 
-typedef struct calc_page_data {
-    const char *bytes;
-    size_t length;
-} calc_page_data;
-
-extern const calc_page_data calc_page_head;   /**< page.html up to the style */
-extern const calc_page_data calc_page_style;  /**< page.css */
-extern const calc_page_data calc_page_body;   /**< body.html: the static part */
-extern const calc_page_data calc_page_charts; /**< D3; empty if it was not found */
-/* common.js and figures.js, which all pages share. */
-extern const calc_page_data calc_page_common, calc_page_figures;
-extern const calc_page_data calc_page_changes; /**< changes.js: for runs and sweeps */
-/* For a run: run_timeline.js, run_pipeline.js, run_operators.js, run_serving.js. */
-extern const calc_page_data calc_page_run_timeline, calc_page_pipeline, calc_page_operators,
-    calc_page_serving;
-extern const calc_page_data calc_page_plan_layers, calc_page_plan; /**< before the files of a run */
-/* For a sweep: sweep_data.js, sweep_view.js, sweep_scatter.js, sweep_table.js. */
-extern const calc_page_data calc_page_sweep_data, calc_page_view, calc_page_scatter,
-    calc_page_layouts;
-/* Last, the script that starts drawing: run.js, sweep.js, validate.js, tune.js, rl.js. */
-extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate, calc_page_tune,
-    calc_page_rl;
-
-/* Of live pages, empty where the tools to make them were not found: the module, and all models and
- * machines, as gzip in base64; live.js, and what it does on the page of a run and of a sweep. */
-extern const calc_page_data calc_page_module, calc_page_catalogue, calc_page_live,
-    calc_page_live_run, calc_page_live_sweep;
+/** The parts of pages: files of this folder, and D3 as "charts", which is empty if it was not
+ * found. Of live pages, empty where the tools to make them were not found: the module, and all
+ * models and machines, as gzip in base64. */
+extern const calc_embedded calc_page_list[];
 
 #endif

@@ -14,30 +14,16 @@
 #include "plan/why.h"
 #include "spec/field.h"
 #include "spec/serving_engine.h"
+#include "spec/stage_list.h"
 #include "spec/value_text.h"
 
-/* Parts of the time of a step, in the order in which they are drawn. */
 static const struct {
     const char *label;
     size_t member;
 } times[CALC_BREAKDOWN_TIMES] = {
-    {"forward", offsetof(calc_stats, fw_time)},
-    {"backward", offsetof(calc_stats, bw_time)},
-    {"optimizer", offsetof(calc_stats, optim_step_time)},
-    {"recompute", offsetof(calc_stats, recompute_time)},
-    {"repeated communication", offsetof(calc_stats, recomm_exposed_time)},
-    {"pipeline bubble", offsetof(calc_stats, bubble_time)},
-    {"tensor-parallel comm.", offsetof(calc_stats, tp_comm_exposed_time)},
-    {"pipeline comm.", offsetof(calc_stats, pp_comm_exposed_time)},
-    {"data-parallel comm.", offsetof(calc_stats, dp_comm_exposed_time)},
-    {"forward offload", offsetof(calc_stats, fw_offload_exposed_time)},
-    {"backward offload", offsetof(calc_stats, bw_offload_exposed_time)},
-    {"embedding and head", offsetof(calc_stats, head_time)},
-    {"context-parallel comm.", offsetof(calc_stats, cp_comm_exposed_time)},
-    {"expert-parallel comm.", offsetof(calc_stats, ep_comm_exposed_time)},
-    {"waiting for the host", offsetof(calc_stats, host_time)},
-    {"stragglers", offsetof(calc_stats, straggler_time)},
-    {"fixed overhead", offsetof(calc_stats, overhead_time)},
+#define CALC_X(label, member, kind) {label, offsetof(calc_stats, member)},
+    CALC_BREAKDOWN_TIME_LIST(CALC_X)
+#undef CALC_X
 };
 
 static const char *const space_labels[CALC_BREAKDOWN_SPACES] = {
@@ -390,29 +376,30 @@ void calc_page_step_put(calc_put *put, const calc_timeline *t, double pipeline_s
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
-static void put_pass(calc_put *put, const char *name, const calc_app *app,
-                     const calc_system *system, const calc_exec *exec, calc_compat compat)
+static void put_pass(calc_put *put, const char *name, const calc_run_data *d,
+                     const calc_system *system, const calc_exec *exec)
 {
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_putf(put, "{\nname: %s", name);
-    calc_put_layers(put, layer, calc_layers(app, system, exec, compat, layer, CALC_MAX_LAYERS));
+    calc_put_layers(put, layer,
+                    calc_layers(d->app, system, exec, d->compat, layer, CALC_MAX_LAYERS));
     calc_put_close(put);
 }
 
 /* The member "passes" of the open object, each with its name and its operators: a decoding step
  * and the prefill of a layout that serves, as far as its phase has them; otherwise one pass of a
  * micro-batch. */
-static void put_passes(calc_put *put, const calc_app *app, const calc_system *system,
-                       const calc_exec *exec, calc_compat compat)
+static void put_passes(calc_put *put, const calc_run_data *d)
 {
+    const calc_exec *exec = d->exec;
     calc_inference_phase phase = exec->inference.phase;
     bool decodes = phase != CALC_INFERENCE_PHASE_NONE && phase != CALC_INFERENCE_PHASE_PREFILL;
     calc_put_array(put, "passes", CALC_PUT_LINES);
     if (phase == CALC_INFERENCE_PHASE_NONE) {
-        put_pass(put, "micro-batch", app, system, exec, compat);
+        put_pass(put, "micro-batch", d, d->system, exec);
     }
     if (decodes) {
-        put_pass(put, "decoding step", app, system, exec, compat);
+        put_pass(put, "decoding step", d, d->system, exec);
     }
     if (phase != CALC_INFERENCE_PHASE_NONE && phase != CALC_INFERENCE_PHASE_DECODE) {
         calc_exec prefill = *exec; /* from which its operators are listed */
@@ -420,8 +407,8 @@ static void put_passes(calc_put *put, const calc_app *app, const calc_system *sy
             calc_prefill_pool_of(exec, &prefill);
         }
         prefill.inference.phase = CALC_INFERENCE_PHASE_PREFILL;
-        put_pass(put, exec->inference.chunk_size > 0 ? "chunk of a prompt" : "prompt", app,
-                 calc_prefill_pool_system(system, exec), &prefill, compat);
+        put_pass(put, exec->inference.chunk_size > 0 ? "chunk of a prompt" : "prompt", d,
+                 calc_prefill_pool_system(d->system, exec), &prefill);
     }
     calc_put_close(put);
 }
@@ -438,12 +425,12 @@ static const char *const serving_keys[] = {"ttft",           "ttft_p99",
                                            "total_time",     "proc_mem_tier1_cap_req"};
 
 /* The layout with so many requests, if that is allowed. @return whether it can run */
-static bool put_point(calc_put *put, const calc_app *app, const calc_system *system,
-                      const calc_exec *exec, double requests, calc_stats *stats)
+static bool put_point(calc_put *put, const calc_run_data *d, const calc_exec *exec, double requests,
+                      calc_stats *stats)
 {
     calc_errors ignored = {0};
-    if (calc_check(app, system, exec, &ignored) != CALC_OK ||
-        calc_run(app, system, exec, CALC_COMPAT_NONE, stats) != CALC_VERDICT_OK) {
+    if (calc_check(d->app, d->system, exec, &ignored) != CALC_OK ||
+        calc_run(d->app, d->system, exec, CALC_COMPAT_NONE, stats) != CALC_VERDICT_OK) {
         return false;
     }
     calc_putf(put, "{requests: %g", requests);
@@ -452,9 +439,9 @@ static bool put_point(calc_put *put, const calc_app *app, const calc_system *sys
 }
 
 /* Requests in flight: powers of two per replica, and the layout's own number between them. */
-static void put_batches(calc_put *put, const calc_app *app, const calc_system *system,
-                        const calc_exec *exec)
+static void put_batches(calc_put *put, const calc_run_data *d)
 {
+    const calc_exec *exec = d->exec;
     int64_t own = exec->inference.batch > 0 ? exec->inference.batch : exec->batch_size;
     int64_t batch = exec->strategy.data_par;
     calc_exec e = *exec;
@@ -463,11 +450,11 @@ static void put_batches(calc_put *put, const calc_app *app, const calc_system *s
         int64_t next = 2 * batch;
         if (batch < own && own < next) {
             e.inference.batch = batch;
-            (void)put_point(put, app, system, &e, (double)batch, &stats);
+            (void)put_point(put, d, &e, (double)batch, &stats);
             batch = own;
         }
         e.inference.batch = batch;
-        if (!put_point(put, app, system, &e, (double)batch, &stats)) {
+        if (!put_point(put, d, &e, (double)batch, &stats)) {
             break;
         }
         batch = next;
@@ -476,16 +463,15 @@ static void put_batches(calc_put *put, const calc_app *app, const calc_system *s
 
 /* Arrival rates of requests [1/s]: steps of the square root of two around the layout's own rate, up
  * to the first that exceeds the service rate, where the queue grows for ever. */
-static void put_rates(calc_put *put, const calc_app *app, const calc_system *system,
-                      const calc_exec *exec)
+static void put_rates(calc_put *put, const calc_run_data *d)
 {
+    const calc_exec *exec = d->exec;
     enum { BELOW = 6 };
     calc_exec e = *exec;
     calc_stats stats = {0};
     for (int i = 0; i < POINTS; i++) {
         e.inference.arrival_rate = exec->inference.arrival_rate * pow(2, 0.5 * (i - BELOW));
-        if (!put_point(put, app, system, &e, e.inference.arrival_rate, &stats) ||
-            !isfinite(stats.ttft)) {
+        if (!put_point(put, d, &e, e.inference.arrival_rate, &stats) || !isfinite(stats.ttft)) {
             break;
         }
     }
@@ -494,17 +480,16 @@ static void put_rates(calc_put *put, const calc_app *app, const calc_system *sys
 /* The member "concurrency": the layout with fewer and more requests, in flight or arriving per
  * second, up to twice the number that fit in memory, or until arrivals exceed the service rate;
  * null without inference. Waiting times are in closed form. */
-static void put_concurrency(calc_put *put, const calc_app *app, const calc_system *system,
-                            const calc_exec *exec)
+static void put_concurrency(calc_put *put, const calc_run_data *d)
 {
-    const calc_inference *i = &exec->inference;
+    const calc_inference *i = &d->exec->inference;
     if (i->phase == CALC_INFERENCE_PHASE_NONE) {
         calc_put_raw(put, "concurrency", "null");
         return;
     }
     bool open = i->arrival_rate > 0;
     calc_putf(put, "concurrency: {\nby: %s, points: [\n", open ? "arrival_rate" : "batch");
-    (open ? put_rates : put_batches)(put, app, system, exec);
+    (open ? put_rates : put_batches)(put, d);
     calc_putf(put, "]}");
 }
 
@@ -514,7 +499,9 @@ static void put_concurrency(calc_put *put, const calc_app *app, const calc_syste
 static calc_status put_more(calc_put *put, const calc_run_data *d, calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    size_t rates = d->own ? calc_resources_rates(d->system) : 0;
+    calc_exec own; /* whose stages follow changes of the system */
+    size_t rates =
+        calc_stage_list_own(d->exec, d->system, &own) ? calc_resources_rates(d->system) : 0;
     calc_put_array(put, "ten_percent_more", CALC_PUT_LINES);
     for (size_t i = 0; i < rates && status == CALC_OK; i++) {
         calc_system more = *d->system;
@@ -525,9 +512,9 @@ static calc_status put_more(calc_put *put, const calc_run_data *d, calc_errors *
         }
         calc_resource_scale(&more, i, CALC_RESOURCE_MORE);
         if (d->run) {
-            status = d->run(d->context, &more, d->own, &stats, errors);
+            status = d->run(d->context, &more, &own, &stats, errors);
         } else {
-            calc_run(d->app, &more, d->own, d->compat, &stats);
+            calc_run(d->app, &more, &own, d->compat, &stats);
         }
         calc_putf(put, "{resource: %s, total_time: %g}",
                   calc_resource_text(d->system, i, true, text), stats.total_time);
@@ -582,8 +569,8 @@ static calc_status put_pipeline(calc_put *put, const calc_run_data *d, calc_erro
 calc_status calc_run_data_put(calc_put *put, const calc_run_data *d, calc_errors *errors)
 {
     bool ours = d->compat == CALC_COMPAT_NONE;
-    put_passes(put, d->app, d->system, d->exec, d->compat);
-    put_concurrency(put, d->app, d->system, d->exec);
+    put_passes(put, d);
+    put_concurrency(put, d);
     calc_put_stages(put, d->stage, d->stages);
     calc_breakdown_put_time(put, "time", d->stats);
     /* Write the losses as a JSON object of label and share, in their order; null where they are not

@@ -17,9 +17,7 @@ typedef struct calc_run_data {
     const calc_stats *stats;
     const calc_stage_stats *stage; /**< of every stage */
     size_t stages;                 /**< 0: they are not known */
-    const calc_exec *own; /**< `exec` whose stages follow changes of the system; NULL: no stage runs
-                               on it */
-    /** Evaluates `exec` on a changed system; NULL: calc_run() does. */
+    /** Evaluates a layout on a changed system; NULL: calc_run() does. */
     calc_status (*run)(const void *context, const calc_system *system, const calc_exec *exec,
                        calc_stats *stats, calc_errors *errors);
     const void *context;
@@ -32,6 +30,27 @@ CALC_MUST_USE calc_status calc_run_data_put(calc_put *put, const calc_run_data *
 
 /* Takes the time of a step and the memory of a processor apart, as numbers and
  * as JSON. */
+
+/** Parts of the time of a step, in the order in which they are drawn: X(label, member of
+ *  calc_stats, the kind as which a bar of one line shows it). */
+#define CALC_BREAKDOWN_TIME_LIST(X)                                                                \
+    X("forward", fw_time, FORWARD)                                                                 \
+    X("backward", bw_time, BACKWARD)                                                               \
+    X("optimizer", optim_step_time, OPTIMIZER)                                                     \
+    X("recompute", recompute_time, RECOMPUTE)                                                      \
+    X("repeated communication", recomm_exposed_time, COMMUNICATION)                                \
+    X("pipeline bubble", bubble_time, BUBBLE)                                                      \
+    X("tensor-parallel comm.", tp_comm_exposed_time, COMMUNICATION)                                \
+    X("pipeline comm.", pp_comm_exposed_time, COMMUNICATION)                                       \
+    X("data-parallel comm.", dp_comm_exposed_time, COMMUNICATION)                                  \
+    X("forward offload", fw_offload_exposed_time, OTHER)                                           \
+    X("backward offload", bw_offload_exposed_time, OTHER)                                          \
+    X("embedding and head", head_time, HEAD)                                                       \
+    X("context-parallel comm.", cp_comm_exposed_time, COMMUNICATION)                               \
+    X("expert-parallel comm.", ep_comm_exposed_time, COMMUNICATION)                                \
+    X("waiting for the host", host_time, OTHER)                                                    \
+    X("stragglers", straggler_time, OTHER)                                                         \
+    X("fixed overhead", overhead_time, OTHER)
 
 enum { CALC_BREAKDOWN_TIMES = 17, CALC_BREAKDOWN_SPACES = 10, CALC_BREAKDOWN_LOSSES = 8 };
 

@@ -391,42 +391,48 @@ static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
 
 /* ---- Rows: layouts with all their numbers ---------------------------------------------------- */
 
+/* The first members of a layout. */
+static void put_layout(calc_put *put, const sweep_page_columns *c, uint64_t design,
+                       const calc_exec *exec, const calc_stats *stats)
+{
+    calc_sweep_put_design(put, "design", c->data->study, design);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, exec);
+    sweep_page_put_stats(put, "stats", c, stats);
+}
+
 /* The members of a layout. */
-static void put_found(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
-                      const calc_found *found)
+static void put_found(calc_put *put, const sweep_page_columns *c, const calc_found *found)
 {
     const calc_sweep_data *data = c->data;
     calc_sweep_found f;
-    calc_sweep_found_run(study, found, &f);
-    calc_sweep_put_design(put, "design", study, f.design);
-    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f.exec);
-    sweep_page_put_stats(put, "stats", c, &f.stats);
+    calc_sweep_found_run(data->study, found, &f);
+    put_layout(put, c, f.design, &f.exec, &f.stats);
     put_sure(put, data, &f);
     calc_put_rounded(put, "fits", data->fits ? data->fits(data->context, found) : (double)NAN, 4);
-    calc_sweep_put_parts(put, study, &f);
+    calc_sweep_put_parts(put, data->study, &f);
 }
 
-static void put_row(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
-                    const char *name, size_t group, size_t rank, const calc_found *layout)
+static void put_row(calc_put *put, const sweep_page_columns *c, const char *name, size_t group,
+                    size_t rank, const calc_found *layout)
 {
     calc_putf(put, "{set: %s, group: %zu, rank: %zu", name, group, rank);
-    put_found(put, study, c, layout);
+    put_found(put, c, layout);
     calc_put_close(put);
 }
 
-static void put_list(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
-                     const char *name, size_t group, const calc_front *list, size_t most)
+static void put_list(calc_put *put, const sweep_page_columns *c, const char *name, size_t group,
+                     const calc_front *list, size_t most)
 {
     size_t shown = list->count < most ? list->count : most;
     for (size_t i = 0; i < shown; i++) {
         size_t at = calc_sweep_spread(i, shown, list->count);
-        put_row(put, study, c, name, group, at + 1, &list->item[at]);
+        put_row(put, c, name, group, at + 1, &list->item[at]);
     }
 }
 
-static void put_rows(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
-                     const calc_sweep_result *result)
+static void put_rows(calc_put *put, const sweep_page_columns *c)
 {
+    const calc_sweep_result *result = c->data->result;
     enum {
         ROWS = 400 /* of all groups together, evenly spread, */,
         GROUP_ROWS = 20 /* but this many of each */
@@ -440,19 +446,19 @@ static void put_rows(calc_put *put, const calc_sweep_study *study, const sweep_p
     calc_put_count(put, "front", (int64_t)fronts);
     calc_put_array(put, "rows", CALC_PUT_LINES);
     for (size_t g = 0; g < result->groups_count; g++) {
-        put_list(put, study, c, "top", g, &result->group[g].top, most);
-        put_list(put, study, c, "front", g, &result->group[g].front, most);
+        put_list(put, c, "top", g, &result->group[g].top, most);
+        put_list(put, c, "front", g, &result->group[g].front, most);
     }
     if (c->data->start) {
-        put_row(put, study, c, "start", 0, c->data->start_rank, c->data->start);
+        put_row(put, c, "start", 0, c->data->start_rank, c->data->start);
     }
     calc_put_close(put);
 }
 
 /* ---- Parts of the space ---------------------------------------------------------------------- */
 
-static void put_cells(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
-                      const char *key, const calc_sweep_cells *cells)
+static void put_cells(calc_put *put, const sweep_page_columns *c, const char *key,
+                      const calc_sweep_cells *cells)
 {
     calc_put_object(put, key, CALC_PUT_LINE);
     calc_putf(put, "counted?: %d, items: [\n", cells->counted);
@@ -464,7 +470,7 @@ static void put_cells(calc_put *put, const calc_sweep_study *study, const sweep_
         calc_sweep_put_counts(put, &cell->counts);
         if (cell->found) {
             calc_put_object(put, "best", CALC_PUT_LINE);
-            put_found(put, study, c, &cell->best);
+            put_found(put, c, &cell->best);
             calc_put_close(put);
         } else {
             calc_put_raw(put, "best", "null");
@@ -477,10 +483,9 @@ static void put_cells(calc_put *put, const calc_sweep_study *study, const sweep_
 
 /* ---- More of each resource ------------------------------------------------------------------- */
 
-static void put_more(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
-                     const calc_sweep_more *more, const calc_sweep_result *result)
+static void put_more(calc_put *put, const sweep_page_columns *c, const calc_sweep_more *more)
 {
-    const calc_found *before = calc_sweep_found_best_of_all(result);
+    const calc_found *before = calc_sweep_found_best_of_all(c->data->result);
     calc_put_array(put, "ten_percent_more", CALC_PUT_LINES);
     for (size_t i = 0; i < more->count; i++) {
         const calc_sweep_more_item *item = &more->item[i];
@@ -489,10 +494,8 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const sweep_p
         if (item->found) {
             calc_put_object(put, "best", CALC_PUT_LINE);
             calc_put_flag(put, "unchanged", calc_found_compare(&item->best, before) == 0);
-            calc_sweep_put_design(put, "design", study, item->best.design);
             const calc_exec exec = calc_found_exec(&item->best);
-            calc_put_struct(put, "execution", CALC_KIND_EXEC, &exec);
-            sweep_page_put_stats(put, "stats", c, &item->stats);
+            put_layout(put, c, item->best.design, &exec, &item->stats);
             calc_put_close(put);
         } else {
             calc_put_raw(put, "best", "null");
@@ -504,27 +507,18 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const sweep_p
 
 /* ---- Advice where nothing fits --------------------------------------------------------------- */
 
-static void put_layout(calc_put *put, const char *key, const calc_sweep_study *study,
-                       const sweep_page_columns *c, const calc_sweep_found *f)
+static void put_need(calc_put *put, const sweep_page_columns *c, const calc_sweep_need *need)
 {
-    calc_put_object(put, key, CALC_PUT_LINE);
-    calc_sweep_put_design(put, "design", study, f->design);
-    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
-    sweep_page_put_stats(put, "stats", c, &f->stats);
-    calc_put_close(put);
-}
-
-static void put_need(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
-                     const calc_sweep_need *need)
-{
+    const calc_sweep_found *const found[] = {&need->least, &need->larger};
     if (!need->known) {
         calc_put_raw(put, "need", "null");
         return;
     }
     calc_put_object(put, "need", CALC_PUT_LINES);
-    put_layout(put, "least", study, c, &need->least);
-    if (need->num_procs > 0) {
-        put_layout(put, "larger", study, c, &need->larger);
+    for (int i = 0; i < (need->num_procs > 0 ? 2 : 1); i++) {
+        calc_put_object(put, i ? "larger" : "least", CALC_PUT_LINE);
+        put_layout(put, c, found[i]->design, &found[i]->exec, &found[i]->stats);
+        calc_put_close(put);
     }
     calc_put_close(put);
 }
@@ -583,16 +577,16 @@ calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data, calc
         }
         calc_put_close(put);
         calc_sweep_put_summary(put, "summary", result);
-        put_rows(put, study, &c, result);
+        put_rows(put, &c);
     }
     if (status == CALC_OK && cloud) {
         sweep_page_put_cloud(put, &c, &e.cloud);
-        put_cells(put, study, &c, "splits", &e.splits);
+        put_cells(put, &c, "splits", &e.splits);
     }
     if (status == CALC_OK && rest) {
-        put_cells(put, study, &c, "procs", &e.procs);
-        put_more(put, study, &c, &e.more, result);
-        put_need(put, study, &c, &e.need);
+        put_cells(put, &c, "procs", &e.procs);
+        put_more(put, &c, &e.more);
+        put_need(put, &c, &e.need);
         status = put_changes(put, study, result, errors);
     }
     calc_sweep_cells_free(&e.splits);

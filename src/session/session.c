@@ -424,7 +424,6 @@ static void put_page(calc_session *session, calc_put *put)
     char rules[CALC_COMPAT_TEXT];
     calc_errors ignored = {0}; /* memory is short: the page lacks what it was for */
     calc_stage_stats *stage;
-    calc_exec own;
     size_t stages = make_stages(session, &stage);
     const calc_run_data data = {.app = &in->app,
                                 .system = &in->system,
@@ -432,9 +431,7 @@ static void put_page(calc_session *session, calc_put *put)
                                 .compat = session->request.compat,
                                 .stats = &session->stats,
                                 .stage = stage,
-                                .stages = stages,
-                                .own = calc_stage_list_own(&in->exec, &in->system, &own) ? &own
-                                                                                         : NULL};
+                                .stages = stages};
     calc_putf(put, "page: {run: {version: %s, compat: %s", CALC_VERSION,
               calc_compat_text(session->request.compat, rules));
     calc_put_struct(put, "application", CALC_KIND_APP, &in->app);

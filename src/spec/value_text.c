@@ -78,6 +78,28 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
     return buffer;
 }
 
+char *calc_join_words(char *text, size_t size, int64_t count, calc_word_at *word_at,
+                      const void *context, const char *times, int64_t least)
+{
+    char word[CALC_JOINED_WORD], next[CALC_JOINED_WORD];
+    text[0] = '\0';
+    for (int64_t i = 0, places; i < count;) {
+        places = word_at(context, i++, word);
+        for (int64_t more; i < count; i++, places += more) {
+            more = word_at(context, i, next);
+            if (strcmp(word, next) != 0) {
+                break;
+            }
+        }
+        calc_append(text, size, "%s", text[0] ? ", " : "");
+        if (places >= least) {
+            calc_append(text, size, "%jd%s", places, times);
+        }
+        calc_append(text, size, "%s", word);
+    }
+    return text;
+}
+
 /* Whether a field differs; its words. Lists have none. */
 static bool differs(const calc_field *field, const void *from, const void *to,
                     char before[CALC_VALUE_TEXT], char after[CALC_VALUE_TEXT])

@@ -36,6 +36,18 @@ char *calc_choice_set_text(const char *const *choices, int64_t set, char *buffer
  *  @return whether *set is filled */
 bool calc_choice_set_parse(const char *const *choices, const char *text, int64_t *set, char *bad);
 
+enum { CALC_JOINED_WORD = 160 /**< bytes of a word of a list */ };
+
+/** The word of item `i` of a list. @return how many places the item stands for */
+typedef int64_t calc_word_at(const void *context, int64_t i, char word[CALC_JOINED_WORD]);
+
+/** The words of a list, neighbours that are equal joined: "3, 7x11".
+ *  @param times  between the number of places and the word, "x"
+ *  @param least  the smallest number that is written
+ *  @return text */
+char *calc_join_words(char *text, size_t size, int64_t count, calc_word_at *word_at,
+                      const void *context, const char *times, int64_t least);
+
 /** Result of reading a text. */
 typedef enum calc_amount {
     CALC_AMOUNT_BARE, /**< a number without a unit: it is in the unit of the field */

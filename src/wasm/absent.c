@@ -18,12 +18,8 @@
 
 calc_status calc_text_read(calc_text *text, const char *path, calc_errors *errors)
 {
-    const calc_file *file = calc_file_list;
-    while (file->name && strcmp(file->name, path) != 0) {
-        file++;
-    }
-    *text =
-        (calc_text){file->name ? strdup(file->text) : NULL, file->name ? strlen(file->text) : 0};
+    const calc_embedded *file = calc_embedded_find(calc_file_list, path);
+    *text = (calc_text){file->name ? strdup(file->bytes) : NULL, file->length};
     return text->data   ? CALC_OK
            : file->name ? calc_errors_no_memory(errors)
                         : calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, NULL,

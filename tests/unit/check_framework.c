@@ -78,7 +78,8 @@ static void has_classes(const calc_framework *framework)
 {
     static const char *const classes[] = {"model", "cost", "harmless", NULL};
     char word[32];
-    for (const char *at = framework->unread->text; *at; at += strcspn(at, "\n") + 1) {
+    for (const char *at = calc_embedded_find(calc_unread_list, framework->unread)->bytes; *at;
+         at += strcspn(at, "\n") + 1) {
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " :\n"), at);
         ck_assert_msg(*at == '#' || strncmp(at, "    ", 4) == 0 ||
                           calc_choice_index(classes, word) >= 0,

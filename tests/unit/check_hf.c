@@ -354,8 +354,9 @@ CALC_TEST(families_are_rows)
     calc_errors errors = {0};
     calc_hf_family family;
     int families = 0;
-    ck_assert_int_eq(calc_settings_from_text(&rows, CALC_SYNTAX_JSON, calc_hf_families.text,
-                                             calc_hf_families.length, "families", &errors),
+    const calc_embedded *file = calc_embedded_find(calc_hf_list, "families");
+    ck_assert_int_eq(calc_settings_from_text(&rows, CALC_SYNTAX_JSON, file->bytes, file->length,
+                                             "families", &errors),
                      CALC_OK);
     for (size_t i = 0; i < rows.count; i++) {
         char type[CALC_HF_TYPE_SIZE] = "";

@@ -11,28 +11,11 @@
 #include "spec/stage_list.h"
 #include "spec/value_text.h"
 
-static const struct {
-    const char *words, *block, *letter, *color;
-} kinds[CALC_STACK_KINDS] = {
-#define CALC_X(name, text, block_text, letter_text, paint)                                         \
-    [CALC_STACK_##name] = {                                                                        \
-        .words = (text), .block = (block_text), .letter = (letter_text), .color = (paint)},
+static const calc_paint_mark kinds[CALC_STACK_KINDS] = {
+#define CALC_X(name, ...) [CALC_STACK_##name] = {__VA_ARGS__},
     CALC_STACK_KIND_LIST(CALC_X)
 #undef CALC_X
 };
-
-static void write_piece(calc_output *out, const calc_paint *paint, int kind, int64_t columns)
-{
-    enum { BYTES = 3 };
-    char text[CALC_PAINT_MAX_COLUMNS * BYTES + 1] = "";
-    char *end = text;
-    for (int64_t i = 0; i < columns; i++) {
-        end = stpcpy(end, paint->utf8 ? kinds[kind].block : kinds[kind].letter);
-    }
-    if (columns > 0) {
-        calc_paint_text(out, paint, kinds[kind].color, text);
-    }
-}
 
 void calc_stack_write(calc_output *out, const calc_paint *paint,
                       const double value[CALC_STACK_KINDS], double full, int width)
@@ -50,7 +33,7 @@ void calc_stack_write(calc_output *out, const calc_paint *paint,
         calc_human_apportion(part, CALC_STACK_KINDS, columns, share);
     }
     for (int kind = 0; kind < CALC_STACK_KINDS; kind++) {
-        write_piece(out, paint, kind, share[kind]);
+        calc_paint_marks(out, paint, &kinds[kind], share[kind]);
     }
     calc_output_printf(out, "%*s", width - (int)columns, "");
 }
@@ -70,7 +53,7 @@ void calc_stack_write_key(calc_output *out, const calc_paint *paint,
             used = 0;
         }
         calc_output_printf(out, "%*s", INDENT, "");
-        write_piece(out, paint, kind, 1);
+        calc_paint_marks(out, paint, &kinds[kind], 1);
         calc_output_printf(out, " %s", kinds[kind].words);
         used += length;
     }
@@ -82,27 +65,10 @@ typedef struct line {
 } line;
 
 /* Of the parts of a step. */
-static const struct {
-    const char *color;
-    calc_bars_kind kind;
-} time_looks[CALC_BREAKDOWN_TIMES] = {
-    {CALC_PAINT_GREEN, CALC_STACK_FORWARD},         /* forward */
-    {CALC_PAINT_GREEN, CALC_STACK_BACKWARD},        /* backward */
-    {CALC_PAINT_GREEN, CALC_STACK_OPTIMIZER},       /* optimizer */
-    {CALC_PAINT_BLUE, CALC_STACK_RECOMPUTE},        /* recompute */
-    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* repeated communication */
-    {CALC_PAINT_YELLOW, CALC_STACK_BUBBLE},         /* pipeline bubble */
-    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* tensor-parallel comm. */
-    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* pipeline comm. */
-    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* data-parallel comm. */
-    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* forward offload */
-    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* backward offload */
-    {CALC_PAINT_GREEN, CALC_STACK_HEAD},            /* embedding and head */
-    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* context-parallel comm. */
-    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* expert-parallel comm. */
-    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* waiting for the host */
-    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* stragglers */
-    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* fixed overhead */
+static const calc_bars_kind time_kinds[CALC_BREAKDOWN_TIMES] = {
+#define CALC_X(label, member, kind) CALC_STACK_##kind,
+    CALC_BREAKDOWN_TIME_LIST(CALC_X)
+#undef CALC_X
 };
 
 static const char *const space_colors[CALC_BREAKDOWN_SPACES] = {
@@ -126,7 +92,7 @@ void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KIND
         time_s[kind] = 0;
     }
     for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
-        time_s[time_looks[i].kind] += part_s[i];
+        time_s[time_kinds[i]] += part_s[i];
     }
 }
 
@@ -199,7 +165,10 @@ void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const 
     line lines[CALC_BREAKDOWN_TIMES];
     calc_breakdown_times(stats, time_s);
     for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
-        lines[i] = (line){calc_breakdown_time_label(i), time_looks[i].color};
+        /* Only side by side is the backward pass told apart from the forward by its colour. */
+        bool backward = time_kinds[i] == CALC_STACK_BACKWARD;
+        lines[i] = (line){calc_breakdown_time_label(i),
+                          kinds[backward ? CALC_STACK_FORWARD : time_kinds[i]].color};
     }
     write_times(out, paint, lines, time_s, CALC_BREAKDOWN_TIMES, stats->total_time);
 }
@@ -230,42 +199,43 @@ void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, cons
     write_whole(out, paint, lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
 }
 
-enum { WORD = 160 };
-
-typedef void word_of(const calc_exec *exec, const calc_stage_run *run, const char *name,
-                     char word[WORD]);
-
-/* The word of every run, equal neighbours joined. */
-static char *words(const calc_exec *exec, word_of *of, const char *name, const char *times,
-                   char *text)
+static const char *chip_name(const calc_exec *exec, int chip, const char *name)
 {
-    const calc_stage_list *list = &exec->stages;
-    char word[WORD] = "", next[WORD];
-    text[0] = '\0';
-    for (int32_t i = 0; i < list->count;) {
-        int places = 0;
-        of(exec, &list->run[i], name, word);
-        do {
-            places += list->run[i++].places;
-            if (i < list->count) {
-                of(exec, &list->run[i], name, next);
-            }
-        } while (i < list->count && strcmp(word, next) == 0);
-        calc_append(text, CALC_STAGE_WORDS_SIZE, "%s", text[0] ? ", " : "");
-        if (places > 1) {
-            calc_append(text, CALC_STAGE_WORDS_SIZE, "%d%s", places, times);
-        }
-        calc_append(text, CALC_STAGE_WORDS_SIZE, "%s", word);
-    }
-    return text;
+    return chip > 0 ? exec->stages.name[chip - 1] : name;
 }
 
-static void blocks_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
-                        char word[WORD])
+/* What is said of the runs of stages, or of layers, of an execution. */
+typedef struct listed {
+    const calc_exec *exec;
+    int key;
+    const char *name; /* of the system of the run */
+} listed;
+
+enum { WORD = CALC_JOINED_WORD, STAGE_BLOCKS = 0, STAGE_CHIP, STAGE_RECOMPUTE };
+
+static int64_t stage_word(const void *context, int64_t i, char word[WORD])
 {
-    (void)exec;
-    (void)name;
-    snprintf(word, WORD, "%d", run->blocks);
+    const listed *l = context;
+    const calc_stage_run *run = &l->exec->stages.run[i];
+    if (l->key == STAGE_BLOCKS) {
+        snprintf(word, WORD, "%d", run->blocks);
+    } else if (l->key == STAGE_CHIP) {
+        snprintf(word, WORD, "%.100s", chip_name(l->exec, run->chip, l->name));
+    } else {
+        calc_exec e = calc_stage_list_exec(l->exec, run);
+        calc_stage_words_recomputed(&e, word, WORD);
+        if (e.recompute_blocks > 0) {
+            calc_append(word, WORD, " of %jd", e.recompute_blocks);
+        }
+    }
+    return run->places;
+}
+
+static char *stage_words(const calc_exec *exec, int key, const char *name, char *text)
+{
+    const listed l = {exec, key, name};
+    return calc_join_words(text, CALC_STAGE_WORDS_SIZE, exec->stages.count, stage_word, &l,
+                           key == STAGE_BLOCKS ? "x" : "x ", 2);
 }
 
 char *calc_stage_words_blocks(const calc_exec *exec, char *text)
@@ -274,23 +244,17 @@ char *calc_stage_words_blocks(const calc_exec *exec, char *text)
         snprintf(text, CALC_STAGE_WORDS_SIZE, "spread evenly");
         return text;
     }
-    return words(exec, blocks_word, "", "x", text);
-}
-
-static const char *chip_name(const calc_exec *exec, int chip, const char *name)
-{
-    return chip > 0 ? exec->stages.name[chip - 1] : name;
-}
-
-static void chip_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
-                      char word[WORD])
-{
-    snprintf(word, WORD, "%.100s", chip_name(exec, run->chip, name));
+    return stage_words(exec, STAGE_BLOCKS, "", text);
 }
 
 char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text)
 {
-    return words(exec, chip_word, name, "x ", text);
+    return stage_words(exec, STAGE_CHIP, name, text);
+}
+
+char *calc_stage_words_recompute(const calc_exec *exec, char *text)
+{
+    return stage_words(exec, STAGE_RECOMPUTE, "", text);
 }
 
 char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text)
@@ -330,22 +294,6 @@ void calc_stage_words_recomputed(const calc_exec *e, char *word, size_t size)
     }
 }
 
-static void recompute_word(const calc_exec *exec, const calc_stage_run *run, const char *name,
-                           char word[WORD])
-{
-    calc_exec e = calc_stage_list_exec(exec, run);
-    (void)name;
-    calc_stage_words_recomputed(&e, word, WORD);
-    if (e.recompute_blocks > 0) {
-        calc_append(word, WORD, " of %jd", e.recompute_blocks);
-    }
-}
-
-char *calc_stage_words_recompute(const calc_exec *exec, char *text)
-{
-    return words(exec, recompute_word, "", "x ", text);
-}
-
 /* The keys of a layer, in the order of calc_layer_words_keys, and all of them as a whole. */
 enum { TENSOR, CONTEXT, EXPERT, ZERO, RECOMPUTE, WHOLE };
 
@@ -376,46 +324,37 @@ static void words_whole(const calc_exec *e, char word[WORD])
     }
 }
 
-static void layer_word(const calc_exec *e, int key, char word[WORD])
+static int64_t layer_word(const void *context, int64_t i, char word[WORD])
 {
-    const calc_strategy *s = &e->strategy;
+    const listed *l = context;
+    const calc_layer_run *run = &l->exec->layers.run[i];
+    const calc_exec e = calc_layer_list_exec(l->exec, &run->strategy);
+    const calc_strategy *s = &e.strategy;
     const int64_t value[] = {s->tensor_par, s->context_par, s->expert_par, calc_zero_stage(s)};
-    if (key == WHOLE) {
-        words_whole(e, word);
-    } else if (key == RECOMPUTE) {
-        calc_stage_words_recomputed(e, word, WORD);
+    if (l->key == WHOLE) {
+        words_whole(&e, word);
+    } else if (l->key == RECOMPUTE) {
+        calc_stage_words_recomputed(&e, word, WORD);
     } else {
-        snprintf(word, WORD, "%jd", (key != ZERO && value[key] < 1 ? 1 : value[key]));
+        bool none = l->key != ZERO && value[l->key] < 1;
+        snprintf(word, WORD, "%jd", none ? 1 : value[l->key]);
     }
-    if (key == CONTEXT && s->context_par > 1) {
-        calc_append(word, WORD, " %s", type_of(e));
+    if (l->key == CONTEXT && s->context_par > 1) {
+        calc_append(word, WORD, " %s", type_of(&e));
     }
+    return run->blocks;
 }
 
-static char *list_words(const calc_exec *exec, int key, char *text)
+static char *layer_words(const calc_exec *exec, int key, char *text)
 {
-    const calc_layer_list *list = &exec->layers;
-    char word[WORD] = "", next[WORD];
-    text[0] = '\0';
-    for (int32_t i = 0; i < list->count;) {
-        int blocks = 0;
-        calc_exec e = calc_layer_list_exec(exec, &list->run[i].strategy);
-        layer_word(&e, key, word);
-        do {
-            blocks += list->run[i++].blocks;
-            if (i < list->count) {
-                e = calc_layer_list_exec(exec, &list->run[i].strategy);
-                layer_word(&e, key, next);
-            }
-        } while (i < list->count && strcmp(word, next) == 0);
-        calc_append(text, CALC_LAYER_WORDS_SIZE, "%s%dx %s", text[0] ? ", " : "", blocks, word);
-    }
-    return text;
+    const listed l = {exec, key, ""};
+    return calc_join_words(text, CALC_LAYER_WORDS_SIZE, exec->layers.count, layer_word, &l, "x ",
+                           1);
 }
 
 char *calc_layer_words(const calc_exec *exec, char *text)
 {
-    return list_words(exec, WHOLE, text);
+    return layer_words(exec, WHOLE, text);
 }
 
 char *calc_layer_words_ends(const calc_exec *exec, char *text)
@@ -436,5 +375,5 @@ const char *const calc_layer_words_keys[] = {"layers.tensor_par",
 
 char *calc_layer_words_of(const calc_exec *exec, int key, char *text)
 {
-    return key < WHOLE ? list_words(exec, key, text) : calc_layer_words_ends(exec, text);
+    return key < WHOLE ? layer_words(exec, key, text) : calc_layer_words_ends(exec, text);
 }

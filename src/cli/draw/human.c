@@ -273,6 +273,22 @@ void calc_paint_text(calc_output *out, const calc_paint *paint, const char *colo
     }
 }
 
+void calc_paint_marks(calc_output *out, const calc_paint *paint, const calc_paint_mark *mark,
+                      int64_t columns)
+{
+    enum { BYTES = 3 };
+    char text[CALC_PAINT_MAX_COLUMNS * BYTES + 1] = "";
+    char *end = text;
+    for (int64_t i = 0; i < columns; i++) {
+        end = stpcpy(end, paint->utf8 ? mark->block : mark->letter);
+    }
+    if (mark->color && columns > 0) {
+        calc_paint_text(out, paint, mark->color, text);
+    } else {
+        calc_output_text(out, text);
+    }
+}
+
 void calc_paint_bar(calc_output *out, const calc_paint *paint, const char *color, double fraction,
                     int width)
 {

@@ -95,6 +95,16 @@ int calc_paint_columns(void);
 void calc_paint_text(calc_output *out, const calc_paint *paint, const char *color,
                      const char *text);
 
+/** How parts of a kind are drawn: with a block character, or a letter where there is no UTF-8. */
+typedef struct calc_paint_mark {
+    const char *words, *block, *letter;
+    const char *color; /**< NULL: none */
+} calc_paint_mark;
+
+/** Write a mark as often as it has columns. */
+void calc_paint_marks(calc_output *out, const calc_paint *paint, const calc_paint_mark *mark,
+                      int64_t columns);
+
 /** Write a bar of `width` columns, blanks included; fractions are clamped to [0, 1]. Block
  *  characters resolve an eighth of a column, '#' half of one; every positive fraction shows. */
 void calc_paint_bar(calc_output *out, const calc_paint *paint, const char *color, double fraction,

@@ -117,8 +117,7 @@ enum { COLUMN = 30, WIDTH = 22 };
       .doc = "what each of Calculon's rules is worth on a layout, which is given as APP SYS EXE "  \
              "instead of A B")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "A", .doc = "an execution, a system or a model: a path or a bare name"},
     {.name = "B", .doc = "another one of the same kind"},
@@ -475,7 +474,4 @@ const calc_command calc_cmd_diff = {
         "documents of a run also how time and memory change, term by term. With --rules, how time "
         "and memory of one layout change by each rule of Calculon's, alone and one after the "
         "other (docs/calculon.md).",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

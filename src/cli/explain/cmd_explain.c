@@ -17,8 +17,7 @@ enum { COLUMN = 14 };
 
 #define OPTIONS(X) CALC_INPUTS_SET(X)
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "NAME",
      .doc = "a field, a statistic or its label in the summary: tensor_par, tp, latency, mfu, "
@@ -361,7 +360,4 @@ const calc_command calc_cmd_explain = {
     .detail = "Gives the meaning of a field or a statistic, its unit, range and default, the "
               "equation with its source, and the function that computes it. With the three "
               "documents of a run, also its value and the numbers in its equation.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

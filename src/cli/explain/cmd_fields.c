@@ -35,8 +35,7 @@ static const char *const kinds[] = {"app",   "sys", "exe",    "stats", "layer",
     X(VALUES, "values", "FIELD", .unlisted = true,                                                 \
       .doc = "write the words that this field takes instead")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "KIND",
      .choices = kinds,
@@ -216,7 +215,4 @@ const calc_command calc_cmd_fields = {
     .summary = "describe the fields of the documents and the statistics",
     .detail = "Describes every field of the input documents, by the name that --set takes, and "
               "every statistic, with its unit and the function of the source that computes it.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

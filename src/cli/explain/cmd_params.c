@@ -10,8 +10,7 @@
     CALC_INPUTS_SET(X)                                                                             \
     X(JSON, "json", "FILE", .doc = "write the counts as JSON")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("MODEL", CALC_KIND_APP, .repeated = true,
                       .doc = "a path, \"-\" for standard input, or a name in models/"),
@@ -110,7 +109,4 @@ const calc_command calc_cmd_params = {
               "biases. Blocks of multi-token prediction are not in the total. With --json nothing "
               "goes to standard "
               "output unless FILE is \"-\".",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -562,8 +562,7 @@ enum { WIDTH = 46 };
              "of Megatron-LM, which prints its arguments, may stand in the place of APP and EXE")  \
     X(JSON, "json", "FILE", .doc = "write the answer as JSON instead")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {CALC_ARGS_MACHINE, CALC_COMPLETE_EXE, {0}};
 static const char *const examples[] = {
     "calc why qwen3-235B-A22B h200 best.json",
@@ -866,7 +865,4 @@ const calc_command calc_cmd_why = {
               "of processors) and lists those that are faster, or that can run where the layout "
               "cannot. Then what 10 % more of each rate of the machine buys. Batch, sequence "
               "length, number formats and what depends on the software stay as they are.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -69,31 +69,25 @@ static calc_status export_files(const calc_galvatron_synthesis *synthesis, const
 /* Writes the strategy file of a layout. Settings that training will reject are reported on
  * standard error.
  *  @param path     of the file, "-" for standard output
- *  @param refused  set if such a file cannot express the layout; the reason is on standard error
- *  @return CALC_OK, or the status of the first error that was added */
-static calc_status calc_export_strategies(const calc_app *app, const calc_exec *exec,
-                                          const char *path, bool *refused, calc_errors *errors)
+ *  @param refused  set if such a file cannot express the layout; the reason is on standard error */
+static void calc_export_strategies(const calc_app *app, const calc_exec *exec, const char *path,
+                                   bool *refused, calc_errors *errors)
 {
     calc_galvatron_layout *layout = calc_make(1, sizeof *layout);
     calc_errors reasons = {0};
-    calc_status status = CALC_OK;
     calc_output *out;
     *refused = calc_galvatron_layout_from(layout, app, exec, &reasons) != CALC_OK;
     if (*refused) {
         calc_say("%s\n", reasons.item[0].text);
-    } else {
-        status = calc_output_open(&out, path, errors);
-    }
-    if (status == CALC_OK && !*refused) {
+    } else if (calc_output_open(&out, path, errors) == CALC_OK) {
         int64_t multiple = calc_galvatron_layout_multiple(layout);
         if (layout->gbsz % multiple != 0) {
             calc_say(CALC_GALVATRON_MULTIPLE "\n", (long long)layout->gbsz, (long long)multiple);
         }
         calc_galvatron_layout_write(layout, out);
-        status = calc_output_close(out, errors);
+        (void)!calc_output_close(out, errors);
     }
     free(layout);
-    return status;
 }
 
 static void write_key(calc_output *out, const calc_setting_row *row)
@@ -193,8 +187,7 @@ static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
     X(KEYS, "keys", NULL,                                                                          \
       .doc = "list the keys and the fields they stand for, as Markdown, instead")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
                       .doc = "the model: a path, \"-\" for standard input, or a name in models/"),
@@ -303,9 +296,9 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
 }
 
 /* @param refused  set if the framework cannot run this; then nothing is written */
-static calc_status export_documents(const calc_args *args, const calc_framework *framework,
-                                    const calc_app *app, const calc_exec *exec, int64_t per_node,
-                                    bool *refused, calc_errors *errors)
+static void export_documents(const calc_args *args, const calc_framework *framework,
+                             const calc_app *app, const calc_exec *exec, int64_t per_node,
+                             bool *refused, calc_errors *errors)
 {
     calc_settings settings[CALC_POOL_COUNT] = {{0}};
     calc_exec server[CALC_POOL_COUNT] = {*exec};
@@ -314,19 +307,16 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
     if (count > 1) { /* which of the pools it is, stands beside its settings */
         strcpy(lost.told, " inference.phase ");
     }
-    calc_status status =
-        count > 1 ? say_refused(framework, app, exec, "this", refused, errors) : CALC_OK;
-    for (int i = 0; i < count && status == CALC_OK && !*refused; i++) {
-        status = calc_export(framework, app, &server[i], per_node, &settings[i], errors);
+    bool fine = count < 2 || say_refused(framework, app, exec, "this", refused, errors) == CALC_OK;
+    for (int i = 0; i < count && fine && !*refused; i++) {
+        fine = calc_export(framework, app, &server[i], per_node, &settings[i], errors) == CALC_OK;
     }
-    status = status == CALC_OK && count == 1
-                 ? say_refused(framework, app, exec, "this", refused, errors)
-                 : status;
+    fine = fine &&
+           (count != 1 || say_refused(framework, app, exec, "this", refused, errors) == CALC_OK);
     const int64_t procs[] = {server[0].num_procs, server[count > 1].num_procs};
-    status = status == CALC_OK && !*refused
-                 ? write_documents(args, framework, app, exec, settings, procs, errors)
-                 : status;
-    if (status == CALC_OK && count > 0 && !*refused) {
+    fine = fine && !*refused &&
+           write_documents(args, framework, app, exec, settings, procs, errors) == CALC_OK;
+    if (fine && count > 0) {
         if (framework->one_replica && count == 1 && exec->strategy.data_par > 1 &&
             !calc_serving_engine_shares(&exec->strategy)) {
             calc_say("%jd servers with this file: replicas that share no experts are servers of "
@@ -341,13 +331,11 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
         }
     }
     for (int i = 0; i < count; i++) {
-        if (status == CALC_OK && !*refused) {
-            status = calc_errors_status(errors, calc_export_lost(framework, app, &server[i],
-                                                                 &settings[i], tell_lost, &lost));
-        }
+        fine = fine &&
+               calc_errors_status(errors, calc_export_lost(framework, app, &server[i], &settings[i],
+                                                           tell_lost, &lost)) == CALC_OK;
         calc_settings_free(&settings[i]);
     }
-    return status;
 }
 
 static calc_status load_one(calc_kind kind, void *object, const char *name, calc_errors *errors)
@@ -414,37 +402,31 @@ static void write_changed(void *out, const char *key, const char *a, const char 
     calc_output_printf(out, "%-46s %-20s %s\n", key, setting_text(a), setting_text(b));
 }
 
-static calc_status write_diff(const calc_args *args, const calc_framework *framework,
-                              const calc_app *app, const calc_exec *exec, int64_t per_node,
-                              bool *refused, calc_errors *errors)
+static void write_diff(const calc_args *args, const calc_framework *framework, const calc_app *app,
+                       const calc_exec *exec, int64_t per_node, bool *refused, calc_errors *errors)
 {
+    const char *first = args->argument[args->argument_count - 1];
     const char *name = calc_opt_value(args, OPT_DIFF);
     calc_exec other = {0};
     calc_settings a = {0}, b = {0};
-    calc_status status = load_one(CALC_KIND_EXEC, &other, name, errors);
-    status = status == CALC_OK ? check_settled(&other, errors) : status;
-    if (status == CALC_OK && (calc_framework_has_pools(framework, exec) ||
-                              calc_framework_has_pools(framework, &other))) {
-        status = calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
-                                 "compare layouts with phase prefill, and with phase decode",
-                                 "--diff: a disaggregated layout is two servers");
+    if (load_one(CALC_KIND_EXEC, &other, name, errors) != CALC_OK ||
+        check_settled(&other, errors) != CALC_OK) {
+        return;
     }
-    status = status == CALC_OK ? calc_export(framework, app, exec, per_node, &a, errors) : status;
-    status = status == CALC_OK ? calc_export(framework, app, &other, per_node, &b, errors) : status;
-    if (status == CALC_OK) {
-        const char *first = args->argument[args->argument_count - 1];
-        status = say_refused(framework, app, exec, first, refused, errors);
-    }
-    status =
-        status == CALC_OK ? say_refused(framework, app, &other, name, refused, errors) : status;
-    if (status == CALC_OK && !*refused) {
+    if (calc_framework_has_pools(framework, exec) || calc_framework_has_pools(framework, &other)) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
+                        "compare layouts with phase prefill, and with phase decode",
+                        "--diff: a disaggregated layout is two servers");
+    } else if (calc_export(framework, app, exec, per_node, &a, errors) == CALC_OK &&
+               calc_export(framework, app, &other, per_node, &b, errors) == CALC_OK &&
+               say_refused(framework, app, exec, first, refused, errors) == CALC_OK &&
+               say_refused(framework, app, &other, name, refused, errors) == CALC_OK && !*refused) {
         calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
         calc_settings_compare(&a, &b, write_changed, out);
-        status = calc_output_close(out, errors);
+        (void)!calc_output_close(out, errors);
     }
     calc_settings_free(&a);
     calc_settings_free(&b);
-    return status;
 }
 
 /* @return whether the options name something to profile; else *why is the complaint */
@@ -525,12 +507,11 @@ static calc_exit run(const calc_args *args)
     bool refused = false;
     bool galvatron = strcmp(calc_opt_value(args, OPT_TO), "galvatron") == 0;
     if (load(args, &in, &errors) == CALC_OK && galvatron) {
-        (void)!calc_export_strategies(&in.app, &in.exec, calc_opt_value(args, OPT_OUT), &refused,
-                                      &errors);
+        calc_export_strategies(&in.app, &in.exec, calc_opt_value(args, OPT_OUT), &refused, &errors);
     } else if (errors.count == 0) {
-        (void)!(diff ? write_diff : export_documents)(args, framework, &in.app, &in.exec,
-                                                      (int64_t)calc_opt_real(args, OPT_PER_NODE),
-                                                      &refused, &errors);
+        (diff ? write_diff : export_documents)(args, framework, &in.app, &in.exec,
+                                               (int64_t)calc_opt_real(args, OPT_PER_NODE), &refused,
+                                               &errors);
     }
     calc_inputs_free(&in);
     return refused ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
@@ -550,7 +531,4 @@ const calc_command calc_cmd_export = {
         "the model changes, with both values. json is one object of our own two documents. "
         "galvatron-profile writes the six files that Galvatron's search reads, with what its "
         "profilers would measure of APP on SYS as calc computes it, into the folder of --out.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -42,8 +42,7 @@ static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_
     X(KEYS, "keys", NULL,                                                                          \
       .doc = "list the keys of --from and the fields they stand for, as Markdown, instead")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "FILE",
      .optional = true,
@@ -338,7 +337,4 @@ const calc_command calc_cmd_import = {
         "Options that calc does not read are named on standard error, unless they change "
         "neither time nor memory; with --app, one that changes the model is an error. Nothing in a "
         "script is executed.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -360,19 +360,17 @@ calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
     calc_inputs *in = calc_make(1, sizeof *in);
     in->app = t->app;
     in->system = t->chip[f->chip].system;
-    calc_report report = {.inputs = in, .paint = calc_paint_stdout("auto")};
+    const calc_paint paint = calc_paint_stdout("auto");
     calc_status status = CALC_OK;
     if (calc_plan_even(t, f, &exec, &even)) {
         calc_output_printf(out, "\nWith %s:\n", calc_plan_even_words(f));
         in->exec = exec;
-        report.stats = &even;
-        status = calc_plot_write(out, &report, errors);
+        status = calc_plot_write(out, &paint, in, errors);
     }
     if (status == CALC_OK) {
         calc_output_text(out, "\nAs planned:\n");
         in->exec = f->exec;
-        report.stats = &f->stats;
-        status = calc_plot_write(out, &report, errors);
+        status = calc_plot_write(out, &paint, in, errors);
     }
     free(in);
     return status;

@@ -11,8 +11,7 @@
     X(HTML, "html", "FILE", .doc = "where to write the page; - is standard output",                \
       .preset = "calc.html")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
                       .doc = "the model of the first question, of the catalogue [llama3-70B]"),
@@ -90,7 +89,4 @@ const calc_command calc_cmd_app = {
         "Writes one file that needs no server and no network: it begins with a question (which "
         "model on which machine, how many processors, training or serving) and answers it as "
         "calc sweep does, in the browser, down to the script that starts the layout.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

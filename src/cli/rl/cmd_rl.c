@@ -404,8 +404,7 @@ static void calc_rl_put_found(calc_output *out, const void *what)
       .doc = "write the script with which verl starts the job; what it cannot say is named")       \
     X(SAVE_SLIME, "save-slime", "FILE", .output = true, .doc = "the same for slime")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP,
                       .doc = "the model of roles that name none: a path, or a name in models/"),
@@ -652,7 +651,4 @@ const calc_command calc_cmd_rl = {
         "responses, passes of reference, critic and teacher, the update, and what lies between "
         "them, on the same processors or in pools. Layouts that are not said are as calc sweep "
         "would start with. A job that does not fit is shown too, with the reasons.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

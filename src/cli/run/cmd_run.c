@@ -60,8 +60,7 @@ static const char *const schedules[] = {"closed", "exact", NULL};
     X(SAVE_SYS, "save-sys", "FILE", .output = true, .doc = "write the machine likewise")           \
     X(SAVE_EXE, "save-exe", "FILE", .output = true, .doc = "write the layout likewise")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {CALC_ARGS_MACHINE, CALC_COMPLETE_EXE, {0}};
 static const char *const examples[] = {
     "calc run llama3-70B h100_sxm llama3-70B_512 --band",
@@ -75,40 +74,15 @@ static const char *const examples[] = {
     "calc run llama3-405B h100_sxm llama3-405B_16384 --operators my_operators.csv",
     NULL};
 
-/* A run, and how it is shown. */
-typedef struct showing {
-    const calc_args *args;
-    const calc_run_outcome *o;
-} showing;
-
 static calc_status write_parts(calc_output *out, void *what, calc_errors *errors)
 {
-    const calc_args *args = ((const showing *)what)->args;
-    const calc_run_outcome *o = ((const showing *)what)->o;
-    double tokens = 0;
-    const char *tokens_text = calc_opt_value(args, OPT_TOKENS);
-    if (tokens_text) {
-        (void)calc_amount_read(tokens_text, "tokens", &tokens);
-    }
-    const calc_report report = {.tokens = tokens,
-                                .tokens_text = tokens_text,
-                                .inputs = &o->inputs,
-                                .stats = &o->stats,
-                                .reason = o->reason,
-                                .reason_count = o->reason_count,
-                                .layer = o->layer,
-                                .layer_count = o->layer_count,
-                                .stage = o->stage,
-                                .stage_count = o->stage_count,
-                                .compat = o->compat,
-                                .band = o->has_band ? &o->band : NULL,
-                                .paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR))};
-    calc_report_write(out, &report);
+    const calc_run_outcome *o = what;
+    calc_report_write(out, o);
     if (o->operators) {
         calc_run_operators_write(out, o->operators);
     }
-    return calc_opt_value(args, OPT_PLOT) && !isnan(o->stats.total_time)
-               ? calc_plot_write(out, &report, errors)
+    return o->plots && !isnan(o->stats.total_time)
+               ? calc_plot_write(out, &o->paint, &o->inputs, errors)
                : CALC_OK;
 }
 
@@ -233,6 +207,12 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_error
     o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
     o->operators_file = calc_opt_value(args, OPT_OPERATORS);
     o->operators_rows = calc_opt_value(args, OPT_ROWS);
+    o->plots = calc_opt_value(args, OPT_PLOT) != NULL;
+    o->paint = calc_paint_stdout(calc_opt_value(args, OPT_COLOR));
+    o->tokens_text = calc_opt_value(args, OPT_TOKENS);
+    if (o->tokens_text) {
+        (void)calc_amount_read(o->tokens_text, "tokens", &o->tokens);
+    }
     if (calc_compat_read(calc_opt_value(args, OPT_COMPAT), &o->compat, errors) != CALC_OK ||
         load(args, o, errors) != CALC_OK ||
         calc_run_outcome_evaluate(o, calc_opt_value(args, OPT_LAYERS), errors) != CALC_OK ||
@@ -254,7 +234,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, calc_error
     calc_status status = o->has_band ? calc_run_band_make(&o->band, &o->inputs, errors) : CALC_OK;
     status = status == CALC_OK ? write_files(args, o, errors) : status;
     if (status == CALC_OK && !calc_opt_takes_stdout(args)) {
-        status = calc_fold_print(write_parts, &(showing){args, o}, errors);
+        status = calc_fold_print(write_parts, o, errors);
     }
     if (calc_opt_takes_stdout(args) || !isatty(STDOUT_FILENO)) {
         for (size_t i = 0; i < o->reason_count; i++) {
@@ -290,7 +270,4 @@ const calc_command calc_cmd_run = {
     .detail = "Evaluates one layout and shows where the time and the memory of one training step "
               "go. A layout that cannot run is shown too, with the reasons. FILE may be \"-\" for "
               "standard output, which then gets nothing else; names ending in .gz are compressed.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

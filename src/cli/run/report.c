@@ -114,16 +114,16 @@ static void report_inference_write(calc_output *out, const calc_stats *s)
     write_rows(out, rows, sizeof rows / sizeof *rows, true);
 }
 
-void calc_report_title(calc_output *out, const calc_report *r, const char *title)
+void calc_report_title(calc_output *out, const calc_paint *paint, const char *title)
 {
     calc_output_text(out, "\n");
-    calc_paint_text(out, &r->paint, CALC_PAINT_BOLD, title);
+    calc_paint_text(out, paint, CALC_PAINT_BOLD, title);
     calc_output_text(out, "\n");
 }
 
-static void write_head(calc_output *out, const calc_report *r)
+static void write_head(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_inputs *in = r->inputs;
+    const calc_inputs *in = &r->inputs;
     char title[600];
     int64_t seq = in->exec.seq_size > 0 ? in->exec.seq_size : in->app.seq_size;
     calc_parameters parameters;
@@ -156,7 +156,7 @@ static void write_head(calc_output *out, const calc_report *r)
     calc_inputs_write_remarks(out, in);
 }
 
-static void write_reasons(calc_output *out, const calc_report *r)
+static void write_reasons(calc_output *out, const calc_run_outcome *r)
 {
     for (size_t i = 0; i < r->reason_count; i++) {
         calc_output_text(out, i == 0 ? "\n" : "");
@@ -176,10 +176,10 @@ static char *no_price(double value, char *buffer)
 }
 
 /* Time and cost of a long run, and utilisation by other conventions. */
-static void write_costs(calc_output *out, const calc_report *r)
+static void write_costs(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_stats *s = r->stats;
-    const calc_chip *chip = &r->inputs->system.chip;
+    const calc_stats *s = &r->stats;
+    const calc_chip *chip = &r->inputs.system.chip;
     double trillions = r->tokens / 1e12;
     bool priced = chip->usd_per_hour > 0;
     char days[64], usd[64];
@@ -200,11 +200,11 @@ static void write_costs(calc_output *out, const calc_report *r)
     write_rows(out, rows, sizeof rows / sizeof *rows, false);
 }
 
-static void write_rates(calc_output *out, const calc_report *r)
+static void write_rates(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_stats *s = r->stats;
-    double processors = (double)r->inputs->exec.num_procs;
-    double peak_flop_per_s = calc_run_chips_of(&r->inputs->system, &r->inputs->exec).flop_per_s;
+    const calc_stats *s = &r->stats;
+    double processors = (double)r->inputs.exec.num_procs;
+    double peak_flop_per_s = calc_run_chips_of(&r->inputs.system, &r->inputs.exec).flop_per_s;
     const row rows[] = {
         {"time per step", s->total_time, calc_human_seconds_in, "model FLOPs utilisation",
          s->model_flops_utilization, calc_human_percent_in},
@@ -218,16 +218,16 @@ static void write_rates(calc_output *out, const calc_report *r)
          calc_human_number_in, "peak TFLOP/s/processor", peak_flop_per_s / 1e12,
          calc_human_number_in},
     };
-    calc_report_title(out, r, "Speed");
+    calc_report_title(out, &r->paint, "Speed");
     write_rows(out, rows, sizeof rows / sizeof *rows, false);
     if (r->compat == CALC_COMPAT_NONE &&
-        r->inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        r->inputs.exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         write_costs(out, r);
     }
 }
 
 /* Whether stage times differ, so that one stage is the slowest. */
-static bool stages_differ(const calc_report *r)
+static bool stages_differ(const calc_run_outcome *r)
 {
     for (size_t i = 1; i < r->stage_count; i++) {
         const calc_stage_stats *a = &r->stage[0];
@@ -254,40 +254,41 @@ static void write_exact(calc_output *out, const calc_stats *s)
                        percent);
 }
 
-static void write_times(calc_output *out, const calc_report *r)
+static void write_times(calc_output *out, const calc_run_outcome *r)
 {
     char title[128] = "Time of one step";
     if (r->compat == CALC_COMPAT_NONE && stages_differ(r)) {
         snprintf(title, sizeof title, "Time of one step on stage %.0f, the slowest",
-                 r->stats->slowest_stage);
+                 r->stats.slowest_stage);
     }
-    calc_report_title(out, r, title);
-    calc_breakdown_write_time(out, &r->paint, r->stats);
-    write_exact(out, r->stats);
+    calc_report_title(out, &r->paint, title);
+    calc_breakdown_write_time(out, &r->paint, &r->stats);
+    write_exact(out, &r->stats);
 }
 
-static void write_memory(calc_output *out, const calc_report *r, int tier, double capacity_bytes)
+static void write_memory(calc_output *out, const calc_run_outcome *r, int tier,
+                         double capacity_bytes)
 {
     char title[160], where[64] = "", name[32];
-    const calc_chip *chip = &r->inputs->system.chip;
+    const calc_chip *chip = &r->inputs.system.chip;
     calc_memory_kind kind = tier == 1 ? chip->mem1.kind : chip->mem2.kind;
     snprintf(name, sizeof name, "tier %d", tier);
-    if (kind != CALC_MEMORY_KIND_UNNAMED && r->inputs->exec.stages.chips == 0) {
+    if (kind != CALC_MEMORY_KIND_UNNAMED && r->inputs.exec.stages.chips == 0) {
         snprintf(name, sizeof name, "%s", calc_memory_kind_names[kind]);
     }
-    if (r->compat == CALC_COMPAT_NONE && r->inputs->exec.pipeline_par > 1) {
-        snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats->peak_stage);
+    if (r->compat == CALC_COMPAT_NONE && r->inputs.exec.pipeline_par > 1) {
+        snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats.peak_stage);
     }
     snprintf(title, sizeof title, "Memory of one processor%s, %s: %.6g GiB", where, name,
              capacity_bytes / 0x1p30);
-    calc_report_title(out, r, title);
-    calc_breakdown_write_memory(out, &r->paint, &r->inputs->exec, r->stats, tier,
+    calc_report_title(out, &r->paint, title);
+    calc_breakdown_write_memory(out, &r->paint, &r->inputs.exec, &r->stats, tier,
                                 r->compat == CALC_COMPAT_NONE);
 }
 
-static void write_communication(calc_output *out, const calc_report *r)
+static void write_communication(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_stats *s = r->stats;
+    const calc_stats *s = &r->stats;
     const struct {
         const char *label;
         double link_s, exposed_s;
@@ -307,7 +308,7 @@ static void write_communication(calc_output *out, const calc_report *r)
     if (!(all_s > 0)) {
         return;
     }
-    calc_report_title(out, r, "Communication of one step");
+    calc_report_title(out, &r->paint, "Communication of one step");
     bool narrow = calc_report_is_narrow();
     calc_output_printf(out, "  %-*s%16s%16s%*s\n", CALC_BREAKDOWN_LABEL - 2, "", "on the link",
                        "exposed", narrow ? 0 : 20, narrow ? "" : "exposed/link");
@@ -322,28 +323,28 @@ static void write_communication(calc_output *out, const calc_report *r)
     }
 }
 
-static void write_offload(calc_output *out, const calc_report *r)
+static void write_offload(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_system *system = &r->inputs->system;
+    const calc_system *system = &r->inputs.system;
     char have[32];
-    double procs = fmin((double)system->networks[0].size, (double)r->inputs->exec.num_procs);
+    double procs = fmin((double)system->networks[0].size, (double)r->inputs.exec.num_procs);
     if (procs > 1) {
         calc_output_printf(
             out, "  %.0f processors of a node take %s of its %s GiB\n", procs,
-            calc_human_integer(procs * r->stats->proc_mem_tier2_cap_req / 0x1p30),
-            calc_human_integer_in(procs * r->stats->mem_tier2_capacity / 0x1p30, have));
+            calc_human_integer(procs * r->stats.proc_mem_tier2_cap_req / 0x1p30),
+            calc_human_integer_in(procs * r->stats.mem_tier2_capacity / 0x1p30, have));
     }
     calc_output_printf(out,
                        "  hiding the offload needs %s GB/s of tier 2, which peaks at %s GB/s\n",
-                       calc_human_number(r->stats->offload_mem_bw_req / 1e9),
-                       calc_number_text(r->inputs->system.chip.mem2.bytes_per_s, 1e9, have));
+                       calc_human_number(r->stats.offload_mem_bw_req / 1e9),
+                       calc_number_text(r->inputs.system.chip.mem2.bytes_per_s, 1e9, have));
 }
 
 /* Consecutive equal stages in one line, with the memory of the first: it holds the most
  * micro-batches. */
-static void write_stages(calc_output *out, const calc_report *r)
+static void write_stages(calc_output *out, const calc_run_outcome *r)
 {
-    calc_report_title(out, r, "Stages, for one micro-batch");
+    calc_report_title(out, &r->paint, "Stages, for one micro-batch");
     calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10s%14s\n", "", "blocks", "MoE", "forward",
                        "backward", "in flight", "memory");
     for (size_t i = 0, end; i < r->stage_count; i = end) {
@@ -363,9 +364,9 @@ static void write_stages(calc_output *out, const calc_report *r)
     }
 }
 
-static void write_layers(calc_output *out, const calc_report *r)
+static void write_layers(calc_output *out, const calc_run_outcome *r)
 {
-    calc_report_title(out, r, "Layers of one block, for one micro-batch");
+    calc_report_title(out, &r->paint, "Layers of one block, for one micro-batch");
     calc_output_printf(out, "  %-30s%12s%12s%12s%12s\n", "", "forward", "backward", "weights",
                        "activations");
     for (size_t i = 0; i < r->layer_count; i++) {
@@ -401,9 +402,9 @@ static const char *operators_title(const calc_exec *e)
 }
 
 /* Kernels have a time of their own; collectives have a time on the link, hidden or not. */
-static void write_operators(calc_output *out, const calc_report *r)
+static void write_operators(calc_output *out, const calc_run_outcome *r)
 {
-    calc_report_title(out, r, operators_title(&r->inputs->exec));
+    calc_report_title(out, &r->paint, operators_title(&r->inputs.exec));
     calc_output_printf(out, "  %-26s%10s%10s%10s%10s%12s\n", "", "forward", "backward", "on link",
                        "weights", "activations");
     for (size_t i = 0; i < r->layer_count; i++) {
@@ -421,20 +422,21 @@ static void write_operators(calc_output *out, const calc_report *r)
     }
 }
 
-void calc_report_write(calc_output *out, const calc_report *r)
+void calc_report_write(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_stats *s = r->stats;
+    const calc_stats *s = &r->stats;
     write_head(out, r);
     write_reasons(out, r);
     calc_report_layout_write(out, r);
     char title[128];
-    if (r->inputs->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+    if (r->inputs.exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
         calc_report_title(
-            out, r, report_inference_title(&r->inputs->exec, &r->inputs->app, title, sizeof title));
-        report_inference_write(out, r->stats);
+            out, &r->paint,
+            report_inference_title(&r->inputs.exec, &r->inputs.app, title, sizeof title));
+        report_inference_write(out, &r->stats);
     }
     write_rates(out, r);
-    if (r->band) {
+    if (r->has_band) {
         calc_run_band_write(out, r);
     }
     write_times(out, r);

@@ -77,11 +77,11 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
 }
 
 /* One dimension of parallelism: its size, its networks and its method. */
-static void write_dimension(calc_output *out, const calc_report *r, const char *label, double ranks,
-                            const calc_group *group, const char *how)
+static void write_dimension(calc_output *out, const calc_run_outcome *r, const char *label,
+                            double ranks, const calc_group *group, const char *how)
 {
     char text[64];
-    network_text(r->inputs, group, text);
+    network_text(&r->inputs, group, text);
     calc_output_printf(out, "  %-9s%9s  %-34s %s\n", label, calc_human_integer(ranks),
                        ranks > 1 ? text : "-", how);
 }
@@ -92,12 +92,12 @@ static void write_note(calc_output *out, const char *label, const char *text)
     calc_output_printf(out, "  %-9s%9s  %s\n", label, "", text);
 }
 
-static void write_context(calc_output *out, const calc_report *r, const calc_groups *groups)
+static void write_context(calc_output *out, const calc_run_outcome *r, const calc_groups *groups)
 {
-    const calc_exec *e = &r->inputs->exec;
+    const calc_exec *e = &r->inputs.exec;
     char how[CALC_HUMAN_MAX];
     bool halves =
-        r->inputs->app.causal && e->strategy.context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
+        r->inputs.app.causal && e->strategy.context_par_type != CALC_CONTEXT_PAR_TYPE_ULYSSES;
     if (e->strategy.context_par > 1) {
         snprintf(how, sizeof how, "%s%s%s", choice(e, "context_par_type"), halves ? ", " : "",
                  halves ? choice(e, "context_par_balance") : "");
@@ -105,10 +105,10 @@ static void write_context(calc_output *out, const calc_report *r, const calc_gro
     }
 }
 
-static void write_experts(calc_output *out, const calc_report *r, const calc_groups *groups)
+static void write_experts(calc_output *out, const calc_run_outcome *r, const calc_groups *groups)
 {
-    const calc_exec *e = &r->inputs->exec;
-    double experts = (double)r->inputs->app.num_experts;
+    const calc_exec *e = &r->inputs.exec;
+    double experts = (double)r->inputs.app.num_experts;
     double copies = (double)e->inference.redundant_experts;
     char text[256];
     if (experts == 0) {
@@ -138,15 +138,14 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
 
 /* Schedule and balance: "1f1b, messages overlapped; balance ends: 7, 8, 7 blocks" gives the blocks
  * of the first, the middle and the last stage; equal neighbours are given once. */
-static void write_schedule(calc_output *out, const calc_report *r)
+static void write_schedule(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_exec *e = &r->inputs->exec;
+    const calc_exec *e = &r->inputs.exec;
     if (e->pipeline_par == 1) {
         return;
     }
     char text[256];
-    calc_shape shape =
-        calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
+    calc_shape shape = calc_shape_of(&r->inputs.app, &e->strategy, e->microbatch_size, e->seq_size);
     calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
     snprintf(text, sizeof text, "%s%s", choice(e, "pipeline_schedule"),
              e->strategy.pipeline_par_overlap ? ", messages overlapped" : "");
@@ -166,24 +165,24 @@ static void write_schedule(calc_output *out, const calc_report *r)
 }
 
 /* Stages in order: "7x11" means seven stages of 11 blocks. */
-static void write_stages(calc_output *out, const calc_report *r)
+static void write_stages(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_exec *e = &r->inputs->exec;
+    const calc_exec *e = &r->inputs.exec;
     char text[CALC_STAGE_WORDS_SIZE];
     if (e->stages.count == 0) {
         return;
     }
     calc_output_printf(out, "  %-18s  blocks %s\n", "stages", calc_stage_words_blocks(e, text));
     if (e->stages.chips > 0) {
-        const char *name = r->inputs->input[CALC_KIND_SYSTEM].name;
+        const char *name = r->inputs.input[CALC_KIND_SYSTEM].name;
         calc_output_printf(out, "  %-18s  on %s\n", "", calc_stage_words_chips(e, name, text));
     }
 }
 
 /* Processors of the prefill pool, if prefill and decoding run on different ones. */
-static void write_prefill_pool(calc_output *out, const calc_report *r)
+static void write_prefill_pool(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_exec *e = &r->inputs->exec;
+    const calc_exec *e = &r->inputs.exec;
     const char *name = e->inference.prefill_system.name;
     calc_exec pool;
     if (e->inference.phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
@@ -214,14 +213,14 @@ static void write_stack(calc_output *out, const calc_stack *stack)
     write_note(out, "layers", text);
 }
 
-static void write_attention(calc_output *out, const calc_report *r)
+static void write_attention(calc_output *out, const calc_run_outcome *r)
 {
-    if (r->inputs->app.stack.layers > 0) {
-        write_stack(out, &r->inputs->app.stack);
+    if (r->inputs.app.stack.layers > 0) {
+        write_stack(out, &r->inputs.app.stack);
         return;
     }
-    const calc_app *a = &r->inputs->app;
-    const calc_exec *e = &r->inputs->exec;
+    const calc_app *a = &r->inputs.app;
+    const calc_exec *e = &r->inputs.exec;
     calc_shape s = calc_shape_of(a, &e->strategy, e->microbatch_size, e->seq_size);
     char text[256];
     bool generic = s.flash && e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC;
@@ -241,12 +240,11 @@ static void write_attention(calc_output *out, const calc_report *r)
 }
 
 /* Number formats; for fields left out, the format that applies instead. */
-static void write_numbers(calc_output *out, const calc_report *r)
+static void write_numbers(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_exec *e = &r->inputs->exec;
-    calc_shape s = calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
-    calc_state_bytes b =
-        calc_state_bytes_of(&e->strategy, &s, &r->inputs->system.chip, e->training);
+    const calc_exec *e = &r->inputs.exec;
+    calc_shape s = calc_shape_of(&r->inputs.app, &e->strategy, e->microbatch_size, e->seq_size);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, &s, &r->inputs.system.chip, e->training);
     bool narrow = s.matrix_bytes < s.element_bytes;
     char text[256];
     snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
@@ -280,20 +278,20 @@ static void write_numbers(calc_output *out, const calc_report *r)
 }
 
 /* What is trained, where a part of the weights is frozen. */
-static void write_trained(calc_output *out, const calc_report *r)
+static void write_trained(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_strategy *s = &r->inputs->exec.strategy;
+    const calc_strategy *s = &r->inputs.exec.strategy;
     char text[256];
     if (s->trained == CALC_TRAINED_ALL) {
         return;
     }
     calc_parameters all;
-    calc_count_parameters(&r->inputs->app, &all);
-    double trained = calc_parameters_trained(&r->inputs->app, &r->inputs->exec);
-    snprintf(text, sizeof text, "%s", choice(&r->inputs->exec, "trained"));
+    calc_count_parameters(&r->inputs.app, &all);
+    double trained = calc_parameters_trained(&r->inputs.app, &r->inputs.exec);
+    snprintf(text, sizeof text, "%s", choice(&r->inputs.exec, "trained"));
     if (s->trained == CALC_TRAINED_ADAPTERS) {
         calc_append(text, sizeof text, " of rank %jd", s->lora_rank);
-        append_set(text, " on ", &r->inputs->exec, "lora_modules");
+        append_set(text, " on ", &r->inputs.exec, "lora_modules");
     }
     if (s->trained_blocks > 0) {
         calc_append(text, sizeof text, "%s the last %jd",
@@ -304,23 +302,23 @@ static void write_trained(calc_output *out, const calc_report *r)
              calc_human_count(trained), 100 * trained / (all.total + all.mtp),
              s->frozen_datatype == CALC_FROZEN_DATATYPE_AUTO
                  ? calc_datatype_names[s->datatype]
-                 : choice(&r->inputs->exec, "frozen_datatype"));
+                 : choice(&r->inputs.exec, "frozen_datatype"));
     write_note(out, "", text);
 }
 
 /* The encoder of images, and how much of it is trained. */
-static void write_images(calc_output *out, const calc_report *r)
+static void write_images(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_encoder *e = &r->inputs->app.encoder;
-    const calc_strategy *s = &r->inputs->exec.strategy;
+    const calc_encoder *e = &r->inputs.app.encoder;
+    const calc_strategy *s = &r->inputs.exec.strategy;
     char text[256];
     calc_parameters all;
     if (e->hidden == 0) {
         return;
     }
-    calc_count_parameters(&r->inputs->app, &all);
+    calc_count_parameters(&r->inputs.app, &all);
     snprintf(text, sizeof text, "encoder of %.24s parameters%s", calc_human_count(all.encoder),
-             !r->inputs->exec.training ? ""
+             !r->inputs.exec.training ? ""
              : s->trained != CALC_TRAINED_ALL || s->encoder_trained == CALC_ENCODER_TRAINED_NONE
                  ? ", frozen"
              : s->encoder_trained == CALC_ENCODER_TRAINED_ALL ? ", trained"
@@ -328,18 +326,18 @@ static void write_images(calc_output *out, const calc_report *r)
     if (s->images_per_sequence > 0) {
         calc_append(text, sizeof text, "; %.6g in a sequence, of %.24s patches",
                     s->images_per_sequence, calc_human_integer(calc_encoder_patches(e, s)));
-    } else if (r->inputs->exec.training) {
+    } else if (r->inputs.exec.training) {
         calc_append(text, sizeof text, "; no images: images_per_sequence says how many");
     }
     write_note(out, "images", text);
 }
 
-static void write_sharding(calc_output *out, const calc_report *r)
+static void write_sharding(calc_output *out, const calc_run_outcome *r)
 {
     static const char *const what[] = {"nothing sharded", "optimizer sharded (ZeRO 1)",
                                        "optimizer, gradients sharded (ZeRO 2)",
                                        "all state sharded (ZeRO 3)"};
-    const calc_exec *e = &r->inputs->exec;
+    const calc_exec *e = &r->inputs.exec;
     char text[256];
     snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
     if (e->stages.count > 0) {
@@ -369,9 +367,9 @@ static void write_sharding(calc_output *out, const calc_report *r)
 }
 
 /* Techniques by which the layout saves memory. */
-static void write_saving(calc_output *out, const calc_report *r)
+static void write_saving(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_exec *e = &r->inputs->exec;
+    const calc_exec *e = &r->inputs.exec;
     calc_output_printf(out, "  %-9s%9s  recompute %s%s", "memory", "",
                        choice(e, "activation_recompute"),
                        e->strategy.optimizer_sharding ? ", optimizer sharded" : "");
@@ -391,10 +389,10 @@ static void write_saving(calc_output *out, const calc_report *r)
     calc_output_text(out, "\n");
 }
 
-static void write_batch(calc_output *out, const calc_report *r)
+static void write_batch(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_exec *e = &r->inputs->exec;
-    double microbatches = r->stats->num_microbatches;
+    const calc_exec *e = &r->inputs.exec;
+    double microbatches = r->stats.num_microbatches;
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         double batch = (double)(e->inference.batch > 0 ? e->inference.batch : e->batch_size);
         calc_output_printf(out, "  %-9s%9s  %s per replica\n", "batch", calc_human_integer(batch),
@@ -406,14 +404,14 @@ static void write_batch(calc_output *out, const calc_report *r)
                        microbatches == 1 ? "" : "es", e->microbatch_size);
 }
 
-void calc_report_layout_write(calc_output *out, const calc_report *r)
+void calc_report_layout_write(calc_output *out, const calc_run_outcome *r)
 {
-    const calc_exec *e = &r->inputs->exec;
+    const calc_exec *e = &r->inputs.exec;
     calc_groups groups = calc_groups_of(e, &e->strategy);
     char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX];
     char title[300];
-    snprintf(title, sizeof title, "Layout: %.250s", r->inputs->input[CALC_KIND_EXEC].name);
-    calc_report_title(out, r, title);
+    snprintf(title, sizeof title, "Layout: %.250s", r->inputs.input[CALC_KIND_EXEC].name);
+    calc_report_title(out, &r->paint, title);
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
              choice(e, "tensor_par_overlap"));
     write_dimension(out, r, "tensor", (double)e->strategy.tensor_par, &groups.tensor, how);
@@ -421,7 +419,7 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
         write_context(out, r, &groups);
         write_experts(out, r, &groups);
     }
-    double blocks = r->stats->blocks_per_proc;
+    double blocks = r->stats.blocks_per_proc;
     calc_human_counted_in(blocks, "block", number);
     if (blocks != floor(blocks)) {
         snprintf(number, sizeof number, "%.4g blocks", blocks);
@@ -436,8 +434,8 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
         write_saving(out, r);
         return;
     }
-    if (r->inputs->exec.software[0]) {
-        write_note(out, "software", r->inputs->exec.software);
+    if (r->inputs.exec.software[0]) {
+        write_note(out, "software", r->inputs.exec.software);
     }
     write_prefill_pool(out, r);
     write_schedule(out, r);

@@ -252,10 +252,10 @@ static void write_other(calc_output *out, const calc_run_band *b, const char *so
     calc_output_text(out, ")\n");
 }
 
-static void write_statistic(calc_output *out, const statistic *s, const calc_report *report)
+static void write_statistic(calc_output *out, const statistic *s, const calc_run_outcome *o)
 {
     double value[POINTS];
-    values_of(s, report->band, report->stats, value);
+    values_of(s, &o->band, &o->stats, value);
     calc_output_printf(out, "  %-26s", s->label);
     for (int i = 0; i < POINTS; i++) {
         char text[CALC_HUMAN_MAX];
@@ -264,14 +264,14 @@ static void write_statistic(calc_output *out, const statistic *s, const calc_rep
     calc_output_text(out, "\n");
 }
 
-void calc_run_band_write(calc_output *out, const calc_report *report)
+void calc_run_band_write(calc_output *out, const calc_run_outcome *o)
 {
-    const calc_run_band *b = report->band;
-    calc_report_title(out, report, "Band of nine in ten comparable runs");
+    const calc_run_band *b = &o->band;
+    calc_report_title(out, &o->paint, "Band of nine in ten comparable runs");
     calc_output_printf(out, "  %-26s%16s%16s%16s\n", "", "P5", "P50", "P95");
     for (int i = 0; i < STATISTICS; i++) {
         if (statistics[i].label) {
-            write_statistic(out, &statistics[i], report);
+            write_statistic(out, &statistics[i], o);
         }
     }
     if (*b->note) {
@@ -284,20 +284,20 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
     calc_output_text(out, "\n");
     if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED && b->is_unseen) {
         calc_band like = band_of(b, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH);
-        write_other(out, b, "like that of fitted runs", &like, report->stats->total_time);
+        write_other(out, b, "like that of fitted runs", &like, o->stats.total_time);
     } else if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED) {
-        write_other(out, b, "unlike theirs", &b->other, report->stats->total_time);
-        write_other(out, b, "later than theirs", &b->later, report->stats->total_time);
+        write_other(out, b, "unlike theirs", &b->other, o->stats.total_time);
+        write_other(out, b, "later than theirs", &b->later, o->stats.total_time);
     }
     if (isfinite(b->unseen.reach) && !b->is_unseen) {
-        write_other(out, b, "that no fit has seen", &b->unseen, report->stats->total_time);
+        write_other(out, b, "that no fit has seen", &b->unseen, o->stats.total_time);
     }
     calc_output_text(out, "  memory: ");
     write_class(out, b, &b->memory);
-    double fits = fits_of(b, report->stats);
+    double fits = fits_of(b, &o->stats);
     if (isfinite(fits)) {
         calc_output_printf(out, "\n    %s of such runs would fit %s", calc_human_percent(fits),
-                           calc_human_bytes(report->stats->mem_tier1_capacity));
+                           calc_human_bytes(o->stats.mem_tier1_capacity));
     }
     calc_output_text(out, "\n");
     bool inside = b->is_assumed || b->machine != CALC_RUN_BAND_MACHINE_UNMEASURED;
@@ -773,7 +773,6 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
 {
     const calc_inputs *in = &o->inputs;
     calc_page page = plan ? CALC_PAGE_PLAN : CALC_PAGE_RUN;
-    calc_exec own;
     const calc_run_data data = {.app = &in->app,
                                 .system = &in->system,
                                 .exec = &in->exec,
@@ -781,8 +780,6 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
                                 .stats = &o->stats,
                                 .stage = o->stage,
                                 .stages = o->stage_known,
-                                .own =
-                                    calc_stage_list_own(&in->exec, &in->system, &own) ? &own : NULL,
                                 .run = run_again,
                                 .context = o};
     calc_put put = calc_page_begin(out, page);

@@ -12,35 +12,6 @@
 #include "model/stages/measured_block.h"
 #include "validate/residuals.h"
 
-/** Contents of the summary; borrows everything. */
-typedef struct calc_report {
-    const calc_inputs *inputs;
-    const calc_stats *stats;
-    const calc_reason *reason; /**< reasons of infeasibility */
-    size_t reason_count;
-    const calc_layer_stats *layer; /**< shown if there are any */
-    size_t layer_count;
-    const calc_stage_stats *stage; /**< all stages; none: not listed */
-    size_t stage_count;
-    calc_compat compat;               /**< Calculon's rules in use */
-    const struct calc_run_band *band; /**< NULL: not asked for */
-    double tokens;           /**< of the training whose time and price are asked for; 0: none */
-    const char *tokens_text; /**< the same as typed: "15T" */
-    calc_paint paint;
-} calc_report;
-
-/** Write the title of a section, after an empty line. */
-void calc_report_title(calc_output *out, const calc_report *report, const char *title);
-
-/** Write the summary in 80 columns or the width of the terminal, except its longest lines. */
-void calc_report_write(calc_output *out, const calc_report *report);
-
-/* Writes the part of the summary about the layout: parallel groups and the
- *  networks they span, blocks of stages, attention, number formats and memory savings. */
-
-/** Write it. Fields of modern models show only if the layout has any. */
-void calc_report_layout_write(calc_output *out, const calc_report *report);
-
 /* Writes the band of `calc run --band`, in the summary and as JSON: the range of
  * factors between measured runs like this one and their predictions (validate/residuals.h). */
 
@@ -84,9 +55,6 @@ CALC_MUST_USE calc_status calc_run_band_make(calc_run_band *out, const calc_inpu
 
 /** Frees the residuals; fine on {0}. */
 void calc_run_band_free(calc_run_band *band);
-
-/** Write its section of the summary. */
-void calc_run_band_write(calc_output *out, const calc_report *report);
 
 /* Looks up the kernels of a layout among measured operators (`calc run --operators`) and reports
  * the source of each time. */
@@ -133,7 +101,25 @@ typedef struct calc_run_outcome {
     calc_run_band band;                          /**< if there is one */
     const char *operators_file, *operators_rows; /**< as typed; NULL: not given */
     calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
+    double tokens;           /**< of the training whose time and price are asked for; 0: none */
+    const char *tokens_text; /**< the same as typed: "15T" */
+    bool plots;              /**< the pipeline is drawn below the summary */
+    calc_paint paint;        /**< of the summary */
 } calc_run_outcome;
+
+/** Write the title of a section, after an empty line. */
+void calc_report_title(calc_output *out, const calc_paint *paint, const char *title);
+
+/** Write the summary in 80 columns or the width of the terminal, except its longest lines. */
+void calc_report_write(calc_output *out, const calc_run_outcome *o);
+
+/** Write the part of the summary about the layout: parallel groups and the networks they span,
+ *  blocks of stages, attention, number formats and memory savings. Fields of modern models show
+ *  only if the layout has any. */
+void calc_report_layout_write(calc_output *out, const calc_run_outcome *o);
+
+/** Write the section of the summary about the band. */
+void calc_run_band_write(calc_output *out, const calc_run_outcome *o);
 
 /** Evaluate the inputs: statistics, reasons, layers of a block if `layers`.
  *  @return CALC_OK, or what calc_simulation_stats() returns */

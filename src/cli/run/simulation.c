@@ -1,6 +1,7 @@
 #include "cli/run/simulation.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -90,9 +91,7 @@ calc_status calc_simulation_stats(const calc_inputs *inputs, calc_stats *stats, 
 
 enum { LEFT = 9, RIGHT = 9, FEWEST_COLUMNS = 16 };
 
-static const struct {
-    const char *text, *block, *letter, *color;
-} kinds[CALC_PLOT_KINDS] = {
+static const calc_paint_mark kinds[CALC_PLOT_KINDS] = {
 #define CALC_X(name, ...) [CALC_PLOT_##name] = {__VA_ARGS__},
     CALC_PLOT_KIND_LIST(CALC_X)
 #undef CALC_X
@@ -159,20 +158,6 @@ void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind 
     }
 }
 
-static void write_run(calc_output *out, const calc_paint *paint, calc_plot_kind kind, int count)
-{
-    char text[CALC_PAINT_MAX_COLUMNS * 3 + 1];
-    char *end = text;
-    for (int i = 0; i < count; i++) {
-        end = stpcpy(end, paint->utf8 ? kinds[kind].block : kinds[kind].letter);
-    }
-    if (kinds[kind].color) {
-        calc_paint_text(out, paint, kinds[kind].color, text);
-    } else {
-        calc_output_text(out, text);
-    }
-}
-
 static void write_row(calc_output *out, const calc_paint *paint, const canvas *c, int64_t row,
                       double idle)
 {
@@ -184,7 +169,7 @@ static void write_row(calc_output *out, const calc_paint *paint, const canvas *c
         while (end < c->columns && kind[end] == kind[i]) {
             end++;
         }
-        write_run(out, paint, kind[i], end - i);
+        calc_paint_marks(out, paint, &kinds[kind[i]], end - i);
     }
     calc_output_printf(out, "%*s\n", RIGHT, calc_human_percent(idle));
 }
@@ -196,15 +181,15 @@ static void write_legend(calc_output *out, const calc_paint *paint, const canvas
     for (int k = 0; k < CALC_PLOT_KINDS; k++) {
         if (c->seen[k]) {
             calc_output_text(out, glue);
-            write_run(out, paint, (calc_plot_kind)k, 1);
-            calc_output_printf(out, " %s", kinds[k].text);
+            calc_paint_marks(out, paint, &kinds[k], 1);
+            calc_output_printf(out, " %s", kinds[k].words);
             glue = "   ";
         }
     }
     calc_output_text(out, "\n");
 }
 
-static void write_canvas(calc_output *out, const calc_report *report, const canvas *c,
+static void write_canvas(calc_output *out, const calc_paint *paint, const canvas *c,
                          const calc_simulation *s)
 {
     char title[600], every[64] = "";
@@ -213,18 +198,19 @@ static void write_canvas(calc_output *out, const calc_report *report, const canv
     }
     snprintf(title, sizeof title, "Pipeline of one step, simulated: %s, %s per column%s",
              calc_human_seconds(s->pipeline_s), calc_human_seconds(c->column_s), every);
-    calc_report_title(out, report, title);
+    calc_report_title(out, paint, title);
     calc_output_printf(out, "%*s%*s\n", LEFT - 1, "stage", c->columns + RIGHT + 1, "idle");
     for (int64_t row = 0; row < c->rows; row++) {
-        write_row(out, &report->paint, c, row, s->stage[row * c->every].bubble_s / s->pipeline_s);
+        write_row(out, paint, c, row, s->stage[row * c->every].bubble_s / s->pipeline_s);
     }
-    write_legend(out, &report->paint, c);
+    write_legend(out, paint, c);
 }
 
-calc_status calc_plot_write(calc_output *out, const calc_report *report, calc_errors *errors)
+calc_status calc_plot_write(calc_output *out, const calc_paint *paint, const calc_inputs *inputs,
+                            calc_errors *errors)
 {
     calc_simulation simulation = {0}, *s = &simulation;
-    calc_status status = calc_simulation_run(s, report->inputs, errors);
+    calc_status status = calc_simulation_run(s, inputs, errors);
     if (status != CALC_OK) {
         calc_simulation_free(s);
         return status;
@@ -238,7 +224,7 @@ calc_status calc_plot_write(calc_output *out, const calc_report *report, calc_er
     c.share = calc_make((size_t)(c.rows * c.columns), sizeof *c.share);
     add_events(&c, &s->events);
     add_idle(&c);
-    write_canvas(out, report, &c, s);
+    write_canvas(out, paint, &c, s);
     free(c.share);
     calc_simulation_free(s);
     return CALC_OK;
@@ -249,63 +235,49 @@ int64_t calc_trace_ns(double seconds)
     return llround(seconds * 1e9);
 }
 
-/* Start a record. @return whether it is to be written */
-static bool begin(calc_trace_out *t)
+/* Count a record, and write it where there is an output. */
+CALC_PRINTF(2, 3)
+static void record(calc_trace_out *t, const char *fmt, ...)
 {
+    char text[512];
+    va_list args;
     if (t->out) {
-        calc_output_text(t->out, t->count > 0 ? ",\n{" : "\n{");
+        va_start(args, fmt);
+        vsnprintf(text, sizeof text, fmt, args);
+        va_end(args);
+        calc_output_printf(t->out, "%s\n{%s}", t->count > 0 ? "," : "", text);
     }
     t->count++;
-    return t->out != NULL;
-}
-
-/* A time in the unit of the format [us]. */
-static void write_us(calc_trace_out *t, const char *key, int64_t ns)
-{
-    calc_output_printf(t->out, ",\"%s\":%jd.%03jd", key, (ns / 1000), (ns % 1000));
-}
-
-static void write_track(calc_trace_out *t, calc_trace_track track)
-{
-    calc_output_printf(t->out, ",\"pid\":%jd,\"tid\":%d", track.process, track.thread);
 }
 
 void calc_trace_process(calc_trace_out *t, int64_t process, const char *name)
 {
-    if (begin(t)) {
-        calc_output_printf(t->out,
-                           "\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%jd,\"args\":"
-                           "{\"name\":\"%s\"}}",
-                           process, name);
-    }
-    if (begin(t)) {
-        calc_output_printf(t->out,
-                           "\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%jd,\"args\":"
-                           "{\"sort_index\":%jd}}",
-                           process, process);
-    }
+    record(t, "\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%jd,\"args\":{\"name\":\"%s\"}",
+           process, name);
+    record(t,
+           "\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%jd,\"args\":{\"sort_index\":%jd}",
+           process, process);
 }
+
+/* Of a track, and of a time in the unit of the format [us]. */
+#define TRACK "\"pid\":%jd,\"tid\":%d"
+#define US "%jd.%03jd"
+#define IN_US(ns) (ns) / 1000, (ns) % 1000
 
 void calc_trace_thread(calc_trace_out *t, calc_trace_track track, const char *name)
 {
-    if (begin(t)) {
-        calc_output_text(t->out, "\"ph\":\"M\",\"name\":\"thread_name\"");
-        write_track(t, track);
-        calc_output_printf(t->out, ",\"args\":{\"name\":\"%s\"}}", name);
-    }
+    record(t, "\"ph\":\"M\",\"name\":\"thread_name\"," TRACK ",\"args\":{\"name\":\"%s\"}",
+           track.process, track.thread, name);
 }
 
 void calc_trace_slice(calc_trace_out *t, calc_trace_track track, const char *name,
                       const char *category, double start_s, double end_s)
 {
-    int64_t start_ns = calc_trace_ns(start_s);
-    int64_t end_ns = calc_trace_ns(end_s);
-    if (end_ns > start_ns && begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\"", name, category);
-        write_track(t, track);
-        write_us(t, "ts", start_ns);
-        write_us(t, "dur", end_ns - start_ns);
-        calc_output_text(t->out, "}");
+    int64_t start_ns = calc_trace_ns(start_s), end_ns = calc_trace_ns(end_s);
+    if (end_ns > start_ns) {
+        record(t, "\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\"," TRACK ",\"ts\":" US ",\"dur\":" US,
+               name, category, track.process, track.thread, IN_US(start_ns),
+               IN_US(end_ns - start_ns));
     }
 }
 
@@ -313,22 +285,14 @@ void calc_trace_counter(calc_trace_out *t, int64_t process, const char *name, co
                         double at_s, double value)
 {
     char number[32];
-    if (begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%jd", name, process);
-        write_us(t, "ts", calc_trace_ns(at_s));
-        calc_output_printf(t->out, ",\"args\":{\"%s\":%s}}", series,
-                           calc_number_text(value, 1, number));
-    }
+    int64_t at_ns = calc_trace_ns(at_s);
+    record(t, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%jd,\"ts\":" US ",\"args\":{\"%s\":%s}", name,
+           process, IN_US(at_ns), series, calc_number_text(value, 1, number));
 }
 
 void calc_trace_arrow(calc_trace_out *t, calc_trace_track track, bool begins, int64_t id,
                       const char *name, int64_t at_ns)
 {
-    if (begin(t)) {
-        calc_output_printf(t->out, "\"ph\":\"%s\",\"id\":%jd,\"name\":\"%s\",\"cat\":\"message\"",
-                           begins ? "s" : "f\",\"bp\":\"e", id, name);
-        write_track(t, track);
-        write_us(t, "ts", at_ns);
-        calc_output_text(t->out, "}");
-    }
+    record(t, "\"ph\":\"%s\",\"id\":%jd,\"name\":\"%s\",\"cat\":\"message\"," TRACK ",\"ts\":" US,
+           begins ? "s" : "f\",\"bp\":\"e", id, name, track.process, track.thread, IN_US(at_ns));
 }

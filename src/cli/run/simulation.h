@@ -65,8 +65,8 @@ void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind 
 
 /** Simulate the step and write its drawing with its legend, calc_paint_columns() wide.
  *  @return CALC_OK, or what calc_simulation_run() returns */
-CALC_MUST_USE calc_status calc_plot_write(calc_output *out, const calc_report *report,
-                                          calc_errors *errors);
+CALC_MUST_USE calc_status calc_plot_write(calc_output *out, const calc_paint *paint,
+                                          const calc_inputs *inputs, calc_errors *errors);
 
 /* Writes records of a trace in the Trace Event Format of Chrome, which Perfetto
  * and chrome://tracing show:

@@ -1,5 +1,5 @@
-#include "cli/schema/files.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 #include "io/schema.h"
 #include "spec/field.h"
@@ -8,14 +8,10 @@
 static const char *const names[] = {
     "app",   "sys",  "exe",          "stats",     "layer",      "stage", "engine", "result",
     "space", "runs", "serving_runs", "operators", "validation", "plan",  "tune",   NULL};
-static const calc_fill_file *const files[] = {
-    &calc_schema_result,    &calc_schema_space,      &calc_schema_runs, &calc_schema_serving_runs,
-    &calc_schema_operators, &calc_schema_validation, &calc_schema_plan, &calc_schema_tune};
 
 #define OPTIONS(X) X(OUT, "out", "FILE", .doc = "write to a file", .preset = "-")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "NAME",
      .choices = names,
@@ -105,7 +101,7 @@ static calc_exit run(const calc_args *args)
     } else if (name == CALC_KIND_COUNT) {
         calc_schema_write_engine(out);
     } else {
-        calc_fill_write(out, files[name - CALC_KIND_COUNT - 1], places);
+        calc_fill_write(out, calc_embedded_find(calc_schema_list, names[name]), places);
     }
     (void)!calc_output_close(out, &errors);
     return calc_complain_errors(&errors);
@@ -117,7 +113,4 @@ const calc_command calc_cmd_schema = {
     .detail = "Writes a JSON Schema (draft 2020-12) made from the tables of fields: names, types, "
               "ranges, units, defaults. Editors complete and check files with it. What fields mean "
               "to each other is not in it: calc run says.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

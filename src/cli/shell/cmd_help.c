@@ -250,7 +250,7 @@ calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *com
     return calc_complain_errors(&errors);
 }
 
-void calc_fill_write(calc_output *out, const calc_fill_file *file, const calc_fill_place *places)
+void calc_fill_write(calc_output *out, const calc_embedded *file, const calc_fill_place *places)
 {
     for (size_t i = 0; i < file->length;) {
         const calc_fill_place *place = places;
@@ -590,7 +590,7 @@ static void write_cases(calc_output *out, int which)
                                              {"@arguments", write_each, 2},
                                              {0}};
     (void)which;
-    calc_fill_write(out, &calc_completion_cases_file, places);
+    calc_fill_write(out, calc_embedded_find(calc_completion_list, "cases"), places);
 }
 
 static const calc_fill_place shared[] = {{"@commands", write_commands, 0},
@@ -607,8 +607,7 @@ static const char *const shells[] = {"bash", "zsh", "fish", NULL};
     X(COMPLETION, "completion", "SHELL", .doc = "write a completion script for a shell instead",   \
       .choices = shells)
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {
     {.name = "COMMAND", .optional = true, .doc = "a command; none: calc itself"}, {0}};
 static const char *const examples[] = {"calc help run", "calc help --man run | man -l -",
@@ -631,12 +630,10 @@ static calc_exit run(const calc_args *args)
     }
     const char *shell = calc_opt_value(args, OPT_COMPLETION);
     if (shell) {
-        static const calc_fill_file *const files[] = {
-            &calc_completion_bash_file, &calc_completion_zsh_file, &calc_completion_fish_file};
-        int which = calc_choice_index(shells, shell);
         calc_errors errors = {0};
         calc_output *out = calc_write_to("-");
-        calc_fill_write(out, files[which], files[which] == files[2] ? fish : shared);
+        calc_fill_write(out, calc_embedded_find(calc_completion_list, shell),
+                        strcmp(shell, "fish") == 0 ? fish : shared);
         (void)!calc_output_close(out, &errors);
         return calc_complain_errors(&errors);
     }
@@ -649,7 +646,4 @@ const calc_command calc_cmd_help = {
     .summary = "show the help of a command, its manual page or shell completion",
     .detail = "Shows the help of a command, like `calc COMMAND --help`. The manual pages and the "
               "completion scripts are made from the same rows.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

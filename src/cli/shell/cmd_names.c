@@ -228,10 +228,7 @@ const calc_command calc_cmd_names = {
               "first, then those that came with calc. On a terminal a name is followed by what it "
               "is, and machines are grouped. An execution \"folder/name\" may be called \"name\" "
               "where that is unique.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};
 
 /* What `calc show` starts. */
 static const char *const shown[] = {"names", "fields", "explain", "params", "schema", "app", NULL};

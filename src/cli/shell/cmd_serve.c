@@ -13,8 +13,7 @@
 
 #define OPTIONS(X) X(STDIO, "stdio", NULL, .doc = "read standard input and write standard output")
 
-enum { OPTIONS(CALC_OPT_NUMBER) };
-static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
+CALC_OPTIONS(OPTIONS);
 static const calc_arg rows[] = {{0}};
 static const char *const examples[] = {
     "echo '{\"app\": \"llama3-8B\", \"sys\": \"h100_sxm\", \"exe\": \"llama3-8B_8\"}' | "
@@ -161,7 +160,4 @@ const calc_command calc_cmd_serve = {
         "sweep "
         "of model and machine (sweep). Documents are read once. "
         "A request that is wrong is answered with errors.",
-    .args = rows,
-    .opts = opts,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -3,6 +3,7 @@
 #ifndef CALC_CLI_SHELL_HELP_H
 #define CALC_CLI_SHELL_HELP_H
 
+#include "base/buffer.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
 
@@ -30,12 +31,6 @@ void calc_help_command_line(calc_output *out, const char *line);
 /* Writes files that the build put into the program, with their placeholders filled
  * in. */
 
-/** A text, with a 0 behind it. */
-typedef struct calc_fill_file {
-    const char *bytes;
-    size_t length;
-} calc_fill_file;
-
 /** A placeholder in a file, and its replacement. */
 typedef struct calc_fill_place {
     const char *text;                           /**< the placeholder */
@@ -44,10 +39,10 @@ typedef struct calc_fill_place {
 } calc_fill_place;
 
 /** Write a file. @param places  the last one is {0}; the first match counts */
-void calc_fill_write(calc_output *out, const calc_fill_file *file, const calc_fill_place *places);
+void calc_fill_write(calc_output *out, const calc_embedded *file, const calc_fill_place *places);
 
-extern const calc_fill_file calc_completion_bash_file, calc_completion_zsh_file,
-    calc_completion_fish_file;
-extern const calc_fill_file calc_completion_cases_file; /**< in both bash and zsh */
+/** Scripts that complete command lines, by their shells, and what those of bash and zsh share,
+ *  "cases"; JSON Schemas. */
+extern const calc_embedded calc_completion_list[], calc_schema_list[];
 
 #endif

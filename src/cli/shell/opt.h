@@ -67,6 +67,9 @@ typedef struct calc_opt {
  *  their rows are made from the list. */
 #define CALC_OPT_NUMBER(id, ...) OPT_##id,
 #define CALC_OPT_ROW(id, opt, what, ...) {.name = (opt), .value = (what), __VA_ARGS__},
+#define CALC_OPTIONS(LIST)                                                                         \
+    enum { LIST(CALC_OPT_NUMBER) };                                                                \
+    static const calc_opt opts[] = {LIST(CALC_OPT_ROW){0}}
 
 /** Members of the row of an option that is a number in a range. */
 #define CALC_OPT_IS_WHOLE(least, most) .kind = CALC_OPT_WHOLE, .lo = (least), .hi = (most)
@@ -142,6 +145,9 @@ typedef struct calc_command {
     bool passes;        /**< keeps options that have no row, with the words behind them */
     calc_exit (*run)(const calc_args *args);
 } calc_command;
+
+/** The parts of a command by the names that they have in its file. */
+#define CALC_COMMAND_PARTS .args = rows, .opts = opts, .examples = examples, .run = run
 
 extern const calc_command calc_cmd_run, calc_cmd_sweep, calc_cmd_plan, calc_cmd_tune, calc_cmd_rl,
     calc_cmd_why, calc_cmd_export, calc_cmd_import, calc_cmd_validate, calc_cmd_calibrate,

@@ -130,22 +130,6 @@ static void sweep_all_begin(sweep_all *all, const calc_sweep_study *study, calc_
     options->point_context = all;
 }
 
-/* Output files of a sweep; NULL: not asked for. */
-enum {
-    FILE_OUT,
-    FILE_JSON,
-    FILE_CSV,
-    FILE_SUMMARY,
-    FILE_SAVE_BEST,
-    FILE_SAVE_SYS,
-    FILE_ALL,
-    FILE_HTML,
-    FILES
-};
-static const calc_sweep_opt file_opt[FILES] = {
-    CALC_SWEEP_OPT_OUT,       CALC_SWEEP_OPT_JSON,     CALC_SWEEP_OPT_CSV, CALC_SWEEP_OPT_SUMMARY,
-    CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_SAVE_SYS, CALC_SWEEP_OPT_ALL, CALC_SWEEP_OPT_HTML};
-
 /* A sweep under way. */
 typedef struct task {
     const calc_args *args;
@@ -159,7 +143,7 @@ typedef struct task {
     calc_sweep_rows best;    /* of the table */
     calc_sweep_advice advice;
     sweep_all all;
-    calc_output *file[FILES];
+    calc_output *file[CALC_SWEEP_OPTS]; /* of options with an output; NULL: not asked for */
 } task;
 
 static bool ends_with(const char *text, const char *end)
@@ -177,9 +161,9 @@ static bool is_csv(const char *path)
 static calc_status open_files(task *t, calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    for (int i = 0; i < FILES && status == CALC_OK; i++) {
-        const char *path = calc_opt_value(t->args, (int)file_opt[i]);
-        if (path && !(i == FILE_OUT && t->save.is_part)) {
+    for (int i = 0; i < CALC_SWEEP_OPTS && status == CALC_OK; i++) {
+        const char *path = calc_sweep_opts[i].output ? calc_opt_value(t->args, i) : NULL;
+        if (path && !(i == CALC_SWEEP_OPT_OUT && t->save.is_part)) {
             status = calc_output_open(&t->file[i], path, errors);
         }
     }
@@ -201,8 +185,8 @@ static void save_start(task *t)
         int file;
         calc_kind kind;
         const void *object;
-    } saved[] = {{FILE_SAVE_BEST, CALC_KIND_EXEC, &exec},
-                 {FILE_SAVE_SYS, CALC_KIND_SYSTEM, &system}};
+    } saved[] = {{CALC_SWEEP_OPT_SAVE_BEST, CALC_KIND_EXEC, &exec},
+                 {CALC_SWEEP_OPT_SAVE_SYS, CALC_KIND_SYSTEM, &system}};
     for (size_t i = 0; i < sizeof saved / sizeof *saved; i++) {
         calc_output **file = &t->file[saved[i].file];
         if (*file && start) {
@@ -218,26 +202,26 @@ static void save_start(task *t)
 /* Tries every file, so that one failure does not lose the others. */
 static void write_files(task *t, calc_errors *errors)
 {
-    for (int i = FILE_OUT; i <= FILE_CSV; i++) {
-        bool csv = i == FILE_CSV || (t->file[i] && i == FILE_OUT &&
-                                     is_csv(calc_opt_value(t->args, CALC_SWEEP_OPT_OUT)));
+    for (int i = CALC_SWEEP_OPT_JSON; i <= CALC_SWEEP_OPT_OUT; i++) {
+        bool csv = i == CALC_SWEEP_OPT_CSV || (t->file[i] && i == CALC_SWEEP_OPT_OUT &&
+                                               is_csv(calc_opt_value(t->args, CALC_SWEEP_OPT_OUT)));
         if (t->file[i]) {
             (csv ? calc_sweep_write_csv : calc_sweep_write_json)(t->file[i], &t->study, &t->result);
         }
     }
-    if (t->file[FILE_SUMMARY]) {
-        calc_put put = calc_put_to(t->file[FILE_SUMMARY]);
+    if (t->file[CALC_SWEEP_OPT_SUMMARY]) {
+        calc_put put = calc_put_to(t->file[CALC_SWEEP_OPT_SUMMARY]);
         calc_sweep_put_summary(&put, NULL, &t->result);
-        calc_output_text(t->file[FILE_SUMMARY], "\n");
+        calc_output_text(t->file[CALC_SWEEP_OPT_SUMMARY], "\n");
     }
     save_start(t);
-    if (t->file[FILE_HTML] &&
-        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, t->args, &t->advice.start,
-                              t->best.measured, errors) != CALC_OK) {
-        calc_output_discard(t->file[FILE_HTML]);
-        t->file[FILE_HTML] = NULL;
+    if (t->file[CALC_SWEEP_OPT_HTML] &&
+        calc_sweep_page_write(t->file[CALC_SWEEP_OPT_HTML], &t->study, &t->result, t->args,
+                              &t->advice.start, t->best.measured, errors) != CALC_OK) {
+        calc_output_discard(t->file[CALC_SWEEP_OPT_HTML]);
+        t->file[CALC_SWEEP_OPT_HTML] = NULL;
     }
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < CALC_SWEEP_OPTS; i++) {
         (void)!calc_output_close(t->file[i], errors);
         t->file[i] = NULL;
     }
@@ -297,8 +281,8 @@ static calc_status sweep(task *t, calc_errors *errors)
     calc_sweep_options *o = &t->study.options;
     o->progress = calc_sweep_watch_progress;
     o->progress_context = &t->watch;
-    if (t->file[FILE_ALL]) {
-        sweep_all_begin(&t->all, &t->study, t->file[FILE_ALL], o);
+    if (t->file[CALC_SWEEP_OPT_ALL]) {
+        sweep_all_begin(&t->all, &t->study, t->file[CALC_SWEEP_OPT_ALL], o);
     }
     calc_sweep_watch_begin(&t->watch, calc_opt_value(t->args, CALC_SWEEP_OPT_PROGRESS),
                            calc_opt_given(t->args, CALC_SWEEP_OPT_TIME_LIMIT)
@@ -419,7 +403,7 @@ static calc_exit sweep_once(const calc_args *args)
 {
     task t = {.args = args};
     calc_exit result = run_task(&t);
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < CALC_SWEEP_OPTS; i++) {
         calc_output_discard(t.file[i]);
     }
     calc_ranks_leave(&t.ranks);

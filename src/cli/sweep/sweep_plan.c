@@ -78,22 +78,11 @@ static bool is_shown(size_t i, size_t count)
 
 static void add_value(char *out, calc_axis axis, int64_t value)
 {
-    const calc_field *field = calc_axis_field(axis);
-    char number[32];
-    if (field->type == CALC_TYPE_ENUM) {
-        calc_append(out, TEXT_SIZE, "%s", field->choices[value]);
-    } else if (field->type == CALC_TYPE_REAL) {
-        calc_append(out, TEXT_SIZE, "%s",
-                    calc_number_text(calc_axis_number(axis, value), 1, number));
-    } else if (field->type == CALC_TYPE_SET) {
-        char set[CALC_CHOICE_SET_SIZE];
-        calc_append(out, TEXT_SIZE, "%s",
-                    value ? calc_choice_set_text(field->choices, value, set) : "none");
-    } else if (field->type == CALC_TYPE_BOOL) {
-        calc_append(out, TEXT_SIZE, "%s", value ? "true" : "false");
-    } else {
-        calc_append(out, TEXT_SIZE, "%" PRId64, value);
-    }
+    calc_exec exec = {0};
+    char text[CALC_VALUE_TEXT];
+    calc_axis_put(&exec, axis, value);
+    calc_value_text(calc_axis_field(axis), (const char *)&exec + calc_axis_offset(axis), text);
+    calc_append(out, TEXT_SIZE, "%s", *text ? text : "none");
 }
 
 static void add_gap(char *out, size_t i, size_t count)

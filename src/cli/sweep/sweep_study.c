@@ -246,26 +246,7 @@ void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const cal
 /* The command line of a part: the words from which calc sweep --merge knows the sweep. */
 bool calc_sweep_save_defines(int opt)
 {
-    switch (opt) {
-    case CALC_SWEEP_OPT_AXIS:
-    case CALC_SWEEP_OPT_SET:
-    case CALC_SWEEP_OPT_PROCS:
-    case CALC_SWEEP_OPT_BATCH:
-    case CALC_SWEEP_OPT_TOKENS:
-    case CALC_SWEEP_OPT_DAYS:
-    case CALC_SWEEP_OPT_BUDGET:
-    case CALC_SWEEP_OPT_OBJECTIVES:
-    case CALC_SWEEP_OPT_TOP:
-    case CALC_SWEEP_OPT_TOP_BY:
-    case CALC_SWEEP_OPT_PER:
-    case CALC_SWEEP_OPT_WHERE:
-    case CALC_SWEEP_OPT_COMPAT:
-    case CALC_SWEEP_OPT_FOR:
-    case CALC_SWEEP_OPT_NO_PRUNE:
-        return true;
-    default:
-        return false;
-    }
+    return opt < (int)CALC_SWEEP_OPT_FRONT || opt == (int)CALC_SWEEP_OPT_NO_PRUNE;
 }
 
 /* The words that define the space, each with its '\0'. */

@@ -126,7 +126,9 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
     X(PART, "part", "PART", .doc = "one of them", .repeated = true, .unlisted = true)
 
 #define CALC_SWEEP_OPT_NUMBER(id, ...) CALC_SWEEP_OPT_##id,
-typedef enum calc_sweep_opt { CALC_SWEEP_OPT_LIST(CALC_SWEEP_OPT_NUMBER) } calc_sweep_opt;
+typedef enum calc_sweep_opt {
+    CALC_SWEEP_OPT_LIST(CALC_SWEEP_OPT_NUMBER) CALC_SWEEP_OPTS
+} calc_sweep_opt;
 #undef CALC_SWEEP_OPT_NUMBER
 
 extern const char *const calc_sweep_frameworks[];

@@ -17,6 +17,7 @@
 #include "io/utf8.h"
 #include "spec/alias.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 const calc_sweep_flag calc_sweep_flags[CALC_SWEEP_FLAGS] = {
     {'f', CALC_AXIS_fused_activation, true, "fused_activation"},
@@ -58,17 +59,10 @@ static void flags_text(const calc_exec *e, char *text)
 
 static void field_text(const calc_field *field, const char *member, char *text)
 {
-    double number = calc_member_number(field, member);
-    if (field->type == CALC_TYPE_ENUM) {
-        snprintf(text, CALC_SWEEP_CELL_SIZE, "%s", field->choices[(size_t)number]);
-    } else if (field->type == CALC_TYPE_SET) {
-        number > 0 ? calc_choice_set_text(field->choices, (int64_t)number, text)
-                   : strcpy(text, "-");
-    } else if (field->type == CALC_TYPE_BOOL) {
-        strcpy(text, number > 0 ? "true" : "false");
-    } else {
-        bool size = calc_is_word(" context_par expert_par expert_tensor_par ", field->key);
-        calc_number_text(size && number < 1 ? 1 : number, 1, text);
+    bool size = calc_is_word(" context_par expert_par expert_tensor_par ", field->key);
+    calc_value_text(field, member, text);
+    if (!*text || (size && calc_member_number(field, member) < 1)) {
+        strcpy(text, size ? "1" : "-");
     }
 }
 

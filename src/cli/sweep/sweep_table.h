@@ -14,7 +14,7 @@
 
 /* Writes the cells in the columns of a table of layouts. */
 
-enum { CALC_SWEEP_CELL_SIZE = CALC_CHOICE_SET_SIZE, CALC_SWEEP_FLAGS = 12 };
+enum { CALC_SWEEP_CELL_SIZE = CALC_VALUE_TEXT, CALC_SWEEP_FLAGS = 12 };
 
 /** A letter for a value of a field. */
 typedef struct calc_sweep_flag {
