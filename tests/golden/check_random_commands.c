@@ -37,9 +37,13 @@ static uint64_t mixed(uint64_t digest, FILE *file)
     replace(text, folder, "HERE");
     for (char *at = text, *end; *at; at = end) {
         bool digit = *at >= '0' && *at <= '9';
-        bool timed = (at == text || at[-1] == '\n') && is_timed(at, strcspn(at, "\n"));
-        if (timed || strncmp(at, " (looked in ", 12) == 0) { /* of this machine */
-            end = at + strcspn(at, timed ? "\n" : ")\n");
+        bool starts = (at == text || at[-1] == '\n') && *at != '{'; /* not a whole answer */
+        size_t line = starts ? strcspn(at, "\n") : 0;
+        const char *about = starts ? strstr(at, "of memory, about") : NULL;
+        bool timed = starts && (is_timed(at, line) || (about && about < at + line));
+        bool spent = strncmp(at, "\"elapsed_s\"", 11) == 0;
+        if (timed || spent || strncmp(at, " (looked in ", 12) == 0) { /* of this machine */
+            end = at + strcspn(at, timed ? "\n" : spent ? "}\n" : ")\n");
             end += *end != '\0';
             continue;
         }
