@@ -24,13 +24,6 @@ static size_t operators_of(const calc_layout *l, int list, calc_operator *out)
                              : calc_block_operators(&l->context, (calc_block_kind)list, out);
 }
 
-static unsigned recompute_of(const calc_layout *l, int list)
-{
-    return list < CALC_BLOCK_KINDS
-               ? calc_operator_recompute(l->context.strategy, l->context.training)
-               : 0;
-}
-
 static calc_group group_of(const calc_layout *l, const calc_operator *o)
 {
     const calc_groups *g = &l->context.groups;
@@ -103,9 +96,11 @@ static void mindspeed_parts_sent(calc_layout *l, calc_mindspeed_comm *comm)
     calc_operator item[CALC_MAX_OPERATORS];
     for (int list = 0; list < LISTS; list++) {
         size_t count = operators_of(l, list, item);
+        unsigned recompute = calc_operator_recompute(l->context.strategy, l->context.training);
         for (size_t i = 0; i < count; i++) {
             if (item[i].kind == CALC_OPERATOR_COLLECTIVE) {
-                add_sent(l, &item[i], recompute_of(l, list), comm, cost_of(&l->parts, list));
+                add_sent(l, &item[i], list < CALC_BLOCK_KINDS ? recompute : 0, comm,
+                         cost_of(&l->parts, list));
             }
         }
     }

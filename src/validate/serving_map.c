@@ -202,16 +202,11 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
 
 CALC_FREES(calc_serving_rows_free, calc_serving_rows, of->row, of->names, of->fields, of->text.data)
 
-static int64_t whole(double number)
-{
-    return (int64_t)(number + 0.5);
-}
-
 /* A parallel size: blank and 0 are 1. The product of three is a whole number still. */
 static int64_t size_of(double number)
 {
     enum { SIZE_MAX_PRINTED = 1000000 };
-    return number > 1 ? whole(fmin(number, SIZE_MAX_PRINTED)) : 1;
+    return number > 1 ? (int64_t)(fmin(number, SIZE_MAX_PRINTED) + 0.5) : 1;
 }
 
 /* GPUs that hold a copy of the model, several times over. */
