@@ -137,22 +137,16 @@ bool calc_objective_serves(const calc_field *statistic)
            strncmp(where, "calc_queue", strlen("calc_queue")) == 0;
 }
 
-/* Whether a number without a unit is more likely one of another: 60 bytes of memory, or 50 s, which
- * no user waits for a token. */
-static bool is_doubtful(const calc_field *field, double number)
-{
-    bool waited = calc_objective_serves(field) && field->unit && strcmp(field->unit, "s") == 0;
-    return waited ? number > 10 : number != 0 && calc_amount_is_large(field->unit);
-}
-
-/* A number in SI units. */
+/* A number in SI units. One without a unit may be more likely of another: 60 bytes of memory, or
+ * 50 s, which no user waits for a token. */
 static calc_status parse_number(calc_constraint *out, const char *word, calc_errors *errors)
 {
     const char *unit = out->field->unit;
     double number = 0;
+    bool waited = calc_objective_serves(out->field) && unit && strcmp(unit, "s") == 0;
     switch (calc_amount_read(word, unit, &number)) {
     case CALC_AMOUNT_BARE:
-        if (is_doubtful(out->field, number)) {
+        if (waited ? number > 10 : number != 0 && calc_amount_is_large(unit)) {
             char hint[CALC_HINT_SIZE];
             char shown[CALC_SHOW_SIZE];
             bool bytes = strncmp(unit, "bytes", strlen("bytes")) == 0;

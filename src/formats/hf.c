@@ -46,9 +46,9 @@ typedef struct reader {
 } reader;
 
 static calc_status wrong(const reader *r, const calc_setting *setting, calc_status status,
-                         const char *hint, const char *text)
+                         const char *text)
 {
-    return calc_errors_at(r->errors, status, r->said.hf->name, setting->line, setting->column, hint,
+    return calc_errors_at(r->errors, status, r->said.hf->name, setting->line, setting->column, NULL,
                           "%s: %s", calc_utf8_shown(setting->key, strlen(setting->key)), text);
 }
 
@@ -103,12 +103,12 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     if (passes == CALC_HF_PASSES_OTHERWISE) {
         snprintf(text, sizeof text, "calc has nothing for models with the value %.80s",
                  calc_utf8_shown(setting->value, setting->length));
-        return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL, text);
+        return wrong(r, setting, CALC_ERR_UNSUPPORTED, text);
     }
     if (calc_hf_key_structural(key)) {
         return calc_hf_value_neutral(setting->value)
                    ? CALC_OK
-                   : wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
+                   : wrong(r, setting, CALC_ERR_UNSUPPORTED,
                            "calc does not know this key, which seems to change the layers");
     }
     if (r->ignored++ < NOTES) {
@@ -123,7 +123,7 @@ static calc_status expected(const reader *r, const calc_setting *setting, const 
     char text[NOTE_SIZE];
     snprintf(text, sizeof text, "expected %s, found \"%s\"", what,
              calc_utf8_shown(setting->value, setting->length));
-    return wrong(r, setting, CALC_ERR_RANGE, NULL, text);
+    return wrong(r, setting, CALC_ERR_RANGE, text);
 }
 
 static calc_status read_number(reader *r, calc_hf_member member, const calc_setting *setting)
@@ -218,7 +218,7 @@ static calc_status agrees(const reader *r, calc_hf_member member, const calc_set
              calc_utf8_show(value[0], setting->value, setting->length),
              calc_utf8_shown(other->key, strlen(other->key)),
              calc_utf8_show(value[1], other->value, other->length));
-    return wrong(r, setting, CALC_ERR_RULE, NULL, text);
+    return wrong(r, setting, CALC_ERR_RULE, text);
 }
 
 static calc_status read_member(reader *r, calc_hf_member member, const calc_setting *setting)
@@ -292,7 +292,7 @@ static calc_status find_family(reader *r, const calc_setting *type)
         }
     } else if (r->family.refused) {
         snprintf(text, sizeof text, "calc has nothing for %s", r->family.refused);
-        return wrong(r, type, CALC_ERR_UNSUPPORTED, NULL, text);
+        return wrong(r, type, CALC_ERR_UNSUPPORTED, text);
     }
     return status;
 }

@@ -56,12 +56,11 @@ typedef struct plan {
     layer beyond; /* the layer behind the last, of multi-token prediction; {SAME}: not listed */
 } plan;
 
-static calc_status wrong(const plan *p, calc_hf_member member, calc_status status, const char *hint,
-                         const char *text)
+static calc_status wrong(const plan *p, calc_hf_member member, calc_status status, const char *text)
 {
     const calc_setting *at = p->said->setting[member];
     return calc_errors_at(p->errors, status, p->said->hf->name, at ? at->line : 0,
-                          at ? at->column : 0, hint, "%.60s: %s", at ? at->key : "layers", text);
+                          at ? at->column : 0, NULL, "%.60s: %s", at ? at->key : "layers", text);
 }
 
 /* A number that may be a word or a list instead: then 0. */
@@ -136,7 +135,7 @@ static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const cha
         }
         calc_append(text, sizeof text, "%s%s", own ? " " : "", own ? words[i].word : "");
     }
-    (void)wrong(p, at, CALC_ERR_RANGE, NULL, text);
+    (void)wrong(p, at, CALC_ERR_RANGE, text);
     return -1;
 }
 
@@ -153,7 +152,7 @@ static calc_status check_length(plan *p, calc_hf_member member, int64_t items)
     const calc_setting *layers = p->said->setting[CALC_HF_LAYERS];
     snprintf(text, sizeof text, "%lld layers, but %.60s is %lld", (long long)items,
              layers ? layers->key : "the number of layers", (long long)p->count);
-    return wrong(p, member, CALC_ERR_RULE, NULL, text);
+    return wrong(p, member, CALC_ERR_RULE, text);
 }
 
 /* A list with a word per layer. */
@@ -196,7 +195,7 @@ static calc_status take_numbers(plan *p, calc_hf_member member, int64_t first, w
             snprintf(text, sizeof text, "found \"%.*s\", expected layers from %lld to %lld",
                      (int)(length < 40 ? length : 40), at - length, (long long)first,
                      (long long)(first + p->count - 1));
-            return wrong(p, member, CALC_ERR_RANGE, NULL, text);
+            return wrong(p, member, CALC_ERR_RANGE, text);
         }
         set(&p->layer[number - first], mixer, ffn);
     }
@@ -307,8 +306,7 @@ static calc_status take_heads(plan *p, calc_hf_member member)
         int64_t heads = strtoll(at - length, NULL, 10);
         layer *l = &p->layer[items < p->count ? items : 0];
         if (heads < 1) {
-            return wrong(p, member, CALC_ERR_RANGE, NULL,
-                         "expected a number of heads for each layer");
+            return wrong(p, member, CALC_ERR_RANGE, "expected a number of heads for each layer");
         }
         if (member == CALC_HF_KV_LIST) {
             l->mixer_number = heads != p->app->kv_heads ? heads : 0;
@@ -316,7 +314,7 @@ static calc_status take_heads(plan *p, calc_hf_member member)
         }
         int64_t *known = l->mixer == LOCAL ? &p->local_heads : &full;
         if (*known > 0 && *known != heads) {
-            return wrong(p, member, CALC_ERR_UNSUPPORTED, NULL, "layers of one kind differ");
+            return wrong(p, member, CALC_ERR_UNSUPPORTED, "layers of one kind differ");
         }
         *known = heads;
     }
@@ -680,7 +678,7 @@ static calc_status say_prediction(plan *p)
         int word = meaning_of(p, member, letters ? CALC_HF_HYBRID : CALC_HF_BLOCK_TYPES,
                               at - length, length);
         if (word >= 0 && stack->mtp == CALC_MAX_MTP_LAYERS) {
-            return wrong(p, member, CALC_ERR_UNSUPPORTED, NULL, "too many layers");
+            return wrong(p, member, CALC_ERR_UNSUPPORTED, "too many layers");
         }
         int kind = word < 0 ? -1 : kind_of(p, &(layer){words[word].mixer, words[word].ffn, 0, 0});
         if (kind < 0) {
@@ -711,8 +709,8 @@ calc_status calc_hf_layers(const calc_hf_said *s, calc_app *app, calc_errors *er
     }
     app->window_size = 0;
     if (!fits) {
-        status = wrong(p, CALC_HF_LAYERS, CALC_ERR_UNSUPPORTED, NULL,
-                       "layers that differ are at most 512");
+        status =
+            wrong(p, CALC_HF_LAYERS, CALC_ERR_UNSUPPORTED, "layers that differ are at most 512");
     }
     for (int64_t i = 0; i < p->count && status == CALC_OK; i++) {
         layer l = p->layer[i];

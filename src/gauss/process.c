@@ -461,26 +461,19 @@ static calc_status look_around(search *s)
     return CALC_OK;
 }
 
-/* Directions: each unknown, then all lengths, then these and the scale. Near the data a kernel of
- * this kind depends on scale / length only, so that the likelihood has a ridge along the last
- * direction. */
-static bool is_along(const search *s, size_t direction, size_t j)
-{
-    size_t d = s->process->dimensions;
-    return direction < s->count ? j == direction : j < d + (direction - s->count);
-}
-
-/* One step to either side. A gain within rounding does not count: lengths of coordinates that all
- * data share change nothing. */
+/* One step to either side. Directions: each unknown, then all lengths, then these and the scale.
+ * Near the data a kernel of this kind depends on scale / length only, so that the likelihood has a
+ * ridge along the last direction. A gain within rounding does not count: lengths of coordinates
+ * that all data share change nothing. */
 static calc_status step_along(search *s, size_t direction)
 {
     double to[UNKNOWNS] = {0}, score;
+    size_t together = s->process->dimensions + direction - s->count;
     for (int side = 0; side < 2; side++) {
         for (size_t j = 0; j < s->count; j++) {
-            double at =
-                s->at[j] +
-                (is_along(s, direction, j) ? (side ? -s->step[direction] : s->step[direction]) : 0);
-            to[j] = fmin(fmax(at, s->lo[j]), s->hi[j]);
+            bool moves = direction < s->count ? j == direction : j < together;
+            double step = side ? -s->step[direction] : s->step[direction];
+            to[j] = fmin(fmax(s->at[j] + (moves ? step : 0), s->lo[j]), s->hi[j]);
         }
         calc_status status = judge(s, to, &score);
         if (status != CALC_OK) {

@@ -652,16 +652,6 @@ bool calc_json_bind_format(calc_json_report *report, const json_t *document)
     return format <= CALC_FORMAT;
 }
 
-/* Tables of whole documents. */
-static bool is_document(const calc_table *table)
-{
-    bool is = table == calc_serving_engine_table() || table == calc_job_table();
-    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
-        is = is || table == calc_table_of(kind);
-    }
-    return is;
-}
-
 void calc_json_bind_table(calc_json_report *report, const calc_table *table, json_t *value,
                           void *object)
 {
@@ -669,7 +659,10 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
         calc_json_value_type_error(report, "an object", value, NULL);
         return;
     }
-    bool document = is_document(table);
+    bool document = table == calc_serving_engine_table() || table == calc_job_table();
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        document = document || table == calc_table_of(kind);
+    }
     bool exec = table == calc_table_of(CALC_KIND_EXEC);
     if (document && !calc_json_bind_format(report, value)) {
         return;

@@ -245,8 +245,7 @@ static bool is_simple(const calc_layerwise_core *core, const calc_layerwise_used
     if (core->groups > 1 && (rest & (rest - 1))) {
         return false;
     }
-    *cost_s =
-        core->groups > 1 && rest ? core->switch_s[__builtin_ctz(mask)][__builtin_ctz(rest)] : 0;
+    *cost_s = rest ? core->switch_s[__builtin_ctz(mask)][__builtin_ctz(rest)] : 0;
     return true;
 }
 
@@ -421,35 +420,21 @@ static bool is_cut(const calc_layerwise_search *s, double value, double bytes)
 
 /* ---- Counts --------------------------------------------------------------------------------- */
 
-/* Whether it uses all groups that are paid for: else another branch finds it, where they are left
+/* One that does not use all groups that are paid for another branch finds, where they are left
  * out. */
-static bool is_here(const counting *c)
+static void tell(counting *c)
 {
     bool here = true;
     for (int k = 0; k < KINDS; k++) {
         here &= (c->required.of[k] & ~c->used.of[k]) == 0;
     }
-    return here;
-}
-
-static void tell(counting *c)
-{
-    if (c->answer.bytes > c->budget || (c->search->all && !is_here(c))) {
+    if (c->answer.bytes > c->budget || (c->search->all && !here)) {
         return;
     }
     calc_layerwise_answer answer = c->answer;
     answer.x +=
         c->search->core->x_per_switch_s * calc_layerwise_path_s(c->search->core, &c->used, NULL);
     c->search->found(c->search, &answer);
-}
-
-static calc_layerwise_used joined(const calc_layerwise_used *a, const calc_layerwise_used *b)
-{
-    calc_layerwise_used both;
-    for (int k = 0; k < KINDS; k++) {
-        both.of[k] = a->of[k] | b->of[k];
-    }
-    return both;
 }
 
 static double switches(const calc_layerwise_search *s, const calc_layerwise_used *used)
@@ -473,7 +458,10 @@ static void put(counting *c, int k, int i, int layers, int left, double base, do
     calc_layerwise_answer kept = {.x = a->x, .y = a->y, .bytes = a->bytes};
     if (!(before >> item->group & 1)) {
         c->used.of[k] |= 1U << item->group;
-        calc_layerwise_used both = joined(&c->used, &c->required);
+        calc_layerwise_used both;
+        for (int m = 0; m < KINDS; m++) {
+            both.of[m] = c->used.of[m] | c->required.of[m];
+        }
         path = switches(c->search, &both);
     }
     a->pick[k][*picks].item = (int16_t)(item - c->search->core->item[k]);

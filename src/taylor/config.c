@@ -263,17 +263,6 @@ typedef struct divisors {
     int count;
 } divisors;
 
-/* Shards of the optimizer: divisors of dp that contain whole groups of an expert's replicas.
- * @param replicas  1: any */
-static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
-{
-    int64_t count = 0;
-    for (int i = 0; i < d->count; i++) {
-        count += data % d->item[i] == 0 && d->item[i] % replicas == 0;
-    }
-    return count;
-}
-
 static void count(const calc_taylor_space *s, const divisors *d, const calc_taylor_layout *l,
                   calc_taylor_counts *all, int64_t *kept)
 {
@@ -291,7 +280,11 @@ static void count(const calc_taylor_space *s, const divisors *d, const calc_tayl
         if (ranks % expert != 0 || (s->experts > 0 && expert > s->experts)) {
             continue;
         }
-        int64_t shards = count_shards(d, l->data, s->experts == 1 ? 1 : ranks / expert);
+        /* Shards of the optimizer: divisors of dp with whole groups of an expert's replicas. */
+        int64_t shards = 0, replicas = s->experts == 1 ? 1 : ranks / expert;
+        for (int k = 0; k < d->count; k++) {
+            shards += l->data % d->item[k] == 0 && d->item[k] % replicas == 0;
+        }
         for (int64_t m = 1; m <= CALC_TAYLOR_MICROBATCH_MOST; m *= 2) {
             all->total += 2 * shards * chunks;
             *kept += keep && expert <= s->most_expert &&

@@ -1,11 +1,12 @@
 /* Commands on random documents: a line of words is `SET COUNT COMMAND...`, with A.json, S.json and
  * E.json in the place of a model, a machine and a layout of a set ("none": there are none), and F
  * of what it writes, which is answered, too. Of `{a|b|}` one is taken, of `{4..512}` a whole
- * number, of `{0.1~3}` any, as often a small as a large one. `rows:N:PATH` is a table of so many
- * rows of another, some of whose cells are those of other rows; `lines:PATH` a text some of whose
- * lines are others. Behind ` ; ` stands a command on what the one before printed, OUT; `COLUMNS=N`
- * before one is the width of the terminal. Of each line how often its last command ended with which
- * status, and a number made of all that was said. */
+ * number, of `{0.1~3}` any, as often a small as a large one. Round brackets are braces that
+ * are printed, and a last word `<TEXT` is standard input, with \n for new lines. `rows:N:PATH` is a
+ * table of so many rows of another, some of whose cells are those of other rows; `lines:PATH` a
+ * text some of whose lines are others. Behind ` ; ` stands a command on what the one before
+ * printed, OUT; `COLUMNS=N` before one is the width of the terminal. Of each line how often its
+ * last command ended with which status, and a number made of all that was said. */
 #include <math.h>
 
 #include "in_process.h"
@@ -36,9 +37,13 @@ static uint64_t mixed(uint64_t digest, FILE *file)
     replace(text, folder, "HERE");
     for (char *at = text, *end; *at; at = end) {
         bool digit = *at >= '0' && *at <= '9';
-        bool timed = (at == text || at[-1] == '\n') && is_timed(at, strcspn(at, "\n"));
-        if (timed || strncmp(at, " (looked in ", 12) == 0) { /* of this machine */
-            end = at + strcspn(at, timed ? "\n" : ")\n");
+        bool starts = (at == text || at[-1] == '\n') && *at != '{'; /* not a whole answer */
+        size_t line = starts ? strcspn(at, "\n") : 0;
+        const char *about = starts ? strstr(at, "of memory, about") : NULL;
+        bool timed = starts && (is_timed(at, line) || (about && about < at + line));
+        bool spent = strncmp(at, "\"elapsed_s\"", 11) == 0;
+        if (timed || spent || strncmp(at, " (looked in ", 12) == 0) { /* of this machine */
+            end = at + strcspn(at, timed ? "\n" : spent ? "}\n" : ")\n");
             end += *end != '\0';
             continue;
         }
@@ -225,13 +230,18 @@ static int run_words(calc_rng *rng, size_t count, char **words, uint64_t *digest
 {
     char *made[WORDS];
     for (size_t i = 0; i < count; i++) {
+        replace(words[i], "(", "{");
+        replace(words[i], ")", "}");
         made[i] = strncmp(words[i], "rows:", 5) == 0 || strncmp(words[i], "lines:", 6) == 0
                       ? made_of(rng, words[i])
                       : words[i];
     }
+    FILE *files[] = {tmpfile(), tmpfile(), tmpfile()};
+    if (made[count - 1][0] == '<') {
+        put_lines(made[--count] + 1, files[0]);
+    }
     made[count] = NULL;
     remove("F");
-    FILE *files[] = {tmpfile(), tmpfile(), tmpfile()};
     bool wide = strncmp(made[0], "COLUMNS=", 8) == 0;
     if (wide) {
         setenv("COLUMNS", made[0] + 8, 1);

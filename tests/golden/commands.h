@@ -164,11 +164,7 @@ static void run_line(char *line)
     if (text) {
         *text = '\0';
         input = tmpfile();
-        for (text += 3; *text; text++) {
-            bool ends = text[0] == '\\' && text[1] == 'n';
-            fputc(ends ? '\n' : *text, input);
-            text += ends;
-        }
+        put_lines(text + 3, input);
     }
     size_t count = 0;
     bool limited = false;

@@ -26,7 +26,8 @@ static void replace(char *text, const char *what, const char *with)
 /* Whether a line says how long something took. */
 static bool is_timed(const char *line, size_t length)
 {
-    static const char *const words[] = {"evaluations/s", "per core", "time_s\"", "elapsed"};
+    static const char *const words[] = {"evaluations/s", "per core",           "time_s\"",
+                                        "elapsed",       "nothing else to do", "of that for "};
     char *text = strndup(line, length);
     bool timed = false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -34,6 +35,16 @@ static bool is_timed(const char *line, size_t length)
     }
     free(text);
     return timed;
+}
+
+/* A text with \n for new lines. */
+static void put_lines(const char *text, FILE *file)
+{
+    for (; *text; text++) {
+        bool ends = text[0] == '\\' && text[1] == 'n';
+        fputc(ends ? '\n' : *text, file);
+        text += ends;
+    }
 }
 
 /* Runs calc with these words, or bash with a line, with files instead of its streams. */

@@ -100,15 +100,6 @@ CALC_TEST(an_answer_has_id_verdict_reasons_and_the_statistics_asked_for)
     json_decref(answer);
 }
 
-CALC_TEST(all_statistics_come_without_a_list)
-{
-    json_t *answer = ask("{" PATHS "}");
-    ck_assert_uint_eq(json_object_size(json_object_get(answer, "stats")),
-                      calc_table_of(CALC_KIND_STATS)->count);
-    ck_assert_ptr_null(json_object_get(answer, "id"));
-    json_decref(answer);
-}
-
 CALC_TEST(what_is_left_out_is_that_of_the_request_before_without_its_changes)
 {
     json_decref(ask("{" PATHS ", \"set\": {\"microbatch_size\": 2}}"));
@@ -246,20 +237,6 @@ CALC_TEST(an_array_is_answered_by_an_array)
     json_decref(answer);
     answer = ask("[]");
     ck_assert(json_is_array(answer) && json_array_size(answer) == 0);
-    json_decref(answer);
-}
-
-CALC_TEST(inputs_layers_and_stages_come_when_wanted)
-{
-    json_t *answer = ask("{" PATHS ", \"inputs\": true, \"layers\": true, \"stages\": true}");
-    json_t *exe = json_object_get(answer, "exe");
-    ck_assert_int_eq(json_integer_value(json_object_get(exe, "pipeline_par")), 64);
-    ck_assert_uint_eq(json_array_size(json_object_get(answer, "stages")), 64);
-    ck_assert_uint_ge(json_array_size(json_object_get(answer, "layers")), 10);
-    json_decref(answer);
-    answer = ask("{\"set\": {\"pipeline_par\": 3072, \"tensor_par\": 1, \"data_par\": 1}, "
-                 "\"stages\": true, \"stats\": []}");
-    ck_assert_uint_eq(json_array_size(json_object_get(answer, "stages")), 0);
     json_decref(answer);
 }
 

@@ -359,12 +359,6 @@ static bool is_matrix(const calc_operator *o)
            o->kind == CALC_OPERATOR_GROUPED;
 }
 
-static bool is_core(const calc_operator *o)
-{
-    return o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES ||
-           o->kind == CALC_OPERATOR_SCAN;
-}
-
 /* Operators of a block behind the attention's, as the pass has them. Replicas that are idle send
  * experts nothing. */
 static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, double idle,
@@ -451,7 +445,8 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
         if (i > 0 && o->part != out[i - 1].part) {
             before = attends = true;
         }
-        if (is_core(o)) {
+        if (o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES ||
+            o->kind == CALC_OPERATOR_SCAN) {
             before = before && o->chooses;
             set_core(m, s, w, o);
         } else if (is_matrix(o)) {
