@@ -257,9 +257,9 @@ typedef struct calc_stage_run {
     int16_t blocks;           /**< of each; CALC_STAGE_AS_EXEC: spread evenly */
     int16_t recompute_blocks; /**< of them that recompute, the first ones; 0: none;
                                    CALC_STAGE_AS_EXEC */
-    int8_t recompute;         /**< calc_activation_recompute, or CALC_STAGE_AS_EXEC */
-    uint8_t chip;             /**< 0: on the system of the run; else 1 + index in .system */
-    uint16_t modules;         /**< recompute_modules, where .recompute is given */
+    int16_t recompute;        /**< calc_activation_recompute, or CALC_STAGE_AS_EXEC */
+    int16_t chip;             /**< 0: on the system of the run; else 1 + index in .system */
+    int16_t modules;          /**< recompute_modules, where .recompute is given */
 } calc_stage_run;
 /** A pipeline whose stages are listed (stages): they may differ in their blocks, in what they
  *  recompute and in the processors that they run on. What a list leaves out is the execution's. */
@@ -278,10 +278,10 @@ enum { CALC_LAYER_AS_EXEC = -1 };
  *  micro-batch follows from it. CALC_LAYER_AS_EXEC: as the execution has it. */
 typedef struct calc_layer_strategy {
     int16_t tensor_par, context_par, expert_par;
-    int8_t context_par_type; /**< calc_context_par_type */
-    int8_t zero_stage;       /**< 0: the state is whole on every rank */
-    int8_t recompute;        /**< calc_activation_recompute */
-    uint16_t modules;        /**< recompute_modules, where .recompute is given */
+    int16_t context_par_type; /**< calc_context_par_type */
+    int16_t zero_stage;       /**< 0: the state is whole on every rank */
+    int16_t recompute;        /**< calc_activation_recompute */
+    int16_t modules;          /**< recompute_modules, where .recompute is given */
 } calc_layer_strategy;
 enum { CALC_MAX_RUN_BLOCKS = 10000 /**< of equal layers, and of a stage */ };
 /** Equal layers that follow one another. */

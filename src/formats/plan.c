@@ -192,8 +192,8 @@ static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_s
     int64_t chunks = own ? copies : exec->pipeline_interleaving;
     int64_t again = e.recompute_blocks;
     bool all = recomputes_nothing(&e) || again == 0 || (own && again >= blocks);
-    place->recompute = (int8_t)e.strategy.activation_recompute;
-    place->modules = (uint16_t)e.strategy.recompute_modules;
+    place->recompute = (int16_t)e.strategy.activation_recompute;
+    place->modules = (int16_t)e.strategy.recompute_modules;
     place->blocks = (int16_t)(blocks / copies);
     bool whole = blocks % copies == 0 && (all || again % chunks == 0);
     again = all ? place->blocks : again / chunks;

@@ -225,7 +225,7 @@ static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
         layer.context_par_type =
             s->sp > 1 ? CALC_CONTEXT_PAR_TYPE_ULYSSES : CALC_CONTEXT_PAR_TYPE_RING;
     }
-    layer.zero_stage = (int8_t)(calc_galvatron_sdp(s) > 1 ? zero_stage(s) : 0);
+    layer.zero_stage = (int16_t)(calc_galvatron_sdp(s) > 1 ? zero_stage(s) : 0);
     layer.recompute =
         s->checkpoint ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE;
     return layer;

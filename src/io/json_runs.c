@@ -21,7 +21,7 @@ _Static_assert((int)CALC_STAGE_AS_EXEC == (int)CALC_LAYER_AS_EXEC, "one value is
 typedef struct run_key {
     const char *name;
     calc_field_type type; /* INT, ENUM, SET, or NOTE of a system */
-    size_t offset, bytes;
+    size_t offset;        /* of an int16_t */
     int least, most;
     const char *unit;
 } run_key;
@@ -66,21 +66,12 @@ static void *run_at(reader *r, int64_t i)
 
 static int get(const run_key *k, const void *run)
 {
-    const char *at = (const char *)run + k->offset;
-    return k->type == CALC_TYPE_NOTE  ? *(const uint8_t *)at
-           : k->type == CALC_TYPE_SET ? *(const uint16_t *)(const void *)at
-           : k->bytes == 1            ? *(const int8_t *)at
-                                      : *(const int16_t *)(const void *)at;
+    return *(const int16_t *)(const void *)((const char *)run + k->offset);
 }
 
 static void put(const run_key *k, void *run, int value)
 {
-    char *at = (char *)run + k->offset;
-    if (k->bytes == 1) {
-        *at = (char)value;
-    } else {
-        *(int16_t *)(void *)at = (int16_t)value;
-    }
+    *(int16_t *)(void *)((char *)run + k->offset) = (int16_t)value;
 }
 
 /* How often a text says its value ("7x11"), and the value; once, if it says nothing of that.
@@ -496,7 +487,7 @@ static void put_key(calc_put *put, const writer *w, int index)
 
 #define KEY(run, name, member, type, ...)                                                          \
     {                                                                                              \
-        name, CALC_TYPE_##type, offsetof(run, member), sizeof(((run *)0)->member), __VA_ARGS__     \
+        name, CALC_TYPE_##type, offsetof(run, member), __VA_ARGS__                                 \
     }
 
 static const run_key stage_keys[] = {
@@ -534,7 +525,7 @@ static void read_join_latency(reader *r, json_t *value)
 
 static void read_ends(reader *r, json_t *value)
 {
-    calc_layer_run run = {0, calc_layer_as_exec};
+    calc_layer_run run = {0, CALC_LAYER_STRATEGY_AS_EXEC};
     if (json_is_object(value)) {
         set_entry(r, value, &run, true);
     } else if (!json_is_null(value)) {
@@ -546,45 +537,37 @@ static void read_ends(reader *r, json_t *value)
 
 static const calc_stage_run plain_stage = {
     1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+static const calc_layer_run plain_layer = {1, CALC_LAYER_STRATEGY_AS_EXEC};
 
-static run_sort stage_sort(void)
-{
-    return (run_sort){stage_keys,
-                      stage_names,
-                      STAGE_KEYS,
-                      CALC_MAX_PLACES,
-                      sizeof(calc_stage_run),
-                      &plain_stage,
-                      read_join_latency,
-                      false,
-                      "stages and chunks",
-                      "a list has a value per stage, or per stage and chunk",
-                      "an array of stages, or an object of lists",
-                      "for example {\"blocks\": [7, \"6x8\", 7]}"};
-}
-
-static run_sort layer_sort(const calc_layer_run *plain)
-{
-    return (run_sort){layer_keys,
-                      layer_names,
-                      LAYER_KEYS,
-                      MOST_LAYERS,
-                      sizeof(calc_layer_run),
-                      plain,
-                      read_ends,
-                      true,
-                      "runs of layers",
-                      "a list has a value per run of layers",
-                      "an array of runs of layers, or an object of lists",
-                      "for example {\"blocks\": [20, 12], \"tensor_par\": [4, 1]}"};
-}
+static const run_sort stage_sort = {stage_keys,
+                                    stage_names,
+                                    STAGE_KEYS,
+                                    CALC_MAX_PLACES,
+                                    sizeof(calc_stage_run),
+                                    &plain_stage,
+                                    read_join_latency,
+                                    false,
+                                    "stages and chunks",
+                                    "a list has a value per stage, or per stage and chunk",
+                                    "an array of stages, or an object of lists",
+                                    "for example {\"blocks\": [7, \"6x8\", 7]}"};
+static const run_sort layer_sort = {layer_keys,
+                                    layer_names,
+                                    LAYER_KEYS,
+                                    MOST_LAYERS,
+                                    sizeof(calc_layer_run),
+                                    &plain_layer,
+                                    read_ends,
+                                    true,
+                                    "runs of layers",
+                                    "a list has a value per run of layers",
+                                    "an array of runs of layers, or an object of lists",
+                                    "for example {\"blocks\": [20, 12], \"tensor_par\": [4, 1]}"};
 
 static void bind_runs(calc_json_report *report, bool layers, json_t *value, calc_exec *exec)
 {
-    const calc_layer_run plain = {1, calc_layer_as_exec};
-    const run_sort sort = layers ? layer_sort(&plain) : stage_sort();
     reader r = {.report = report,
-                .sort = &sort,
+                .sort = layers ? &layer_sort : &stage_sort,
                 .exec = exec,
                 .before = report->found.count,
                 .stages = layers ? 0 : exec->pipeline_par};
@@ -605,8 +588,7 @@ static void bind_runs(calc_json_report *report, bool layers, json_t *value, calc
 
 static void put_stages(calc_put *put, const char *name, const calc_stage_list *list)
 {
-    const run_sort sort = stage_sort();
-    const writer w = {&sort, (const char *)list->run, list->count, list};
+    const writer w = {&stage_sort, (const char *)list->run, list->count, list};
     calc_put_object(put, name, CALC_PUT_LINE);
     for (int k = 0; k < STAGE_KEYS; k++) {
         put_key(put, &w, k);
@@ -619,8 +601,7 @@ static void put_stages(calc_put *put, const char *name, const calc_stage_list *l
 
 static void put_layers(calc_put *put, const char *name, const calc_layer_list *list)
 {
-    const run_sort sort = layer_sort(NULL);
-    const writer w = {&sort, (const char *)list->run, list->count, NULL};
+    const writer w = {&layer_sort, (const char *)list->run, list->count, NULL};
     const calc_layer_run ends = {CALC_LAYER_AS_EXEC, list->ends};
     char text[CALC_CHOICE_SET_SIZE];
     calc_put_object(put, name, CALC_PUT_LINE);
@@ -667,33 +648,33 @@ static void schema_entry(calc_put *put, const char *key, const run_sort *sort, i
 
 void calc_json_runs_schema(calc_put *put, const char *key, bool layers)
 {
-    const run_sort sort = layers ? layer_sort(NULL) : stage_sort();
+    const run_sort *sort = layers ? &layer_sort : &stage_sort;
     calc_put_object(put, key, CALC_PUT_LINE);
     calc_putf(put, "anyOf: [{type: %s, minItems: %d, items: {anyOf: [", "array", 1);
     calc_putf(put, "{type: %s, minimum: %d} {type: %s, pattern: %s}", "integer", 1, "string",
               "^[0-9]+x[0-9]+$");
-    schema_entry(put, NULL, &sort, 0);
+    schema_entry(put, NULL, sort, 0);
     calc_putf(put, "]}} {type: %s, minProperties: %d, additionalProperties?: %d, properties: {",
               "object", 1, false);
-    for (int k = 0; k < sort.count; k++) {
-        calc_put_object(put, sort.names[k], CALC_PUT_LINE);
+    for (int k = 0; k < sort->count; k++) {
+        calc_put_object(put, sort->names[k], CALC_PUT_LINE);
         calc_putf(put, "anyOf: [");
-        schema_value(put, NULL, &sort.keys[k]);
+        schema_value(put, NULL, &sort->keys[k]);
         if (!layers) {
             calc_putf(put, "{type: %s", "object");
-            schema_value(put, "additionalProperties", &sort.keys[k]);
+            schema_value(put, "additionalProperties", &sort->keys[k]);
             calc_putf(put, "}");
         }
         calc_putf(put, "{type: %s, minItems: %d, items: {anyOf: [", "array", 1);
-        schema_value(put, NULL, &sort.keys[k]);
+        schema_value(put, NULL, &sort->keys[k]);
         calc_putf(put, "{type: %s} {type: %s, pattern: %s}]}}]}", "null", "string",
-                  sort.keys[k].type == CALC_TYPE_INT ? "^[0-9]+x(null|[0-9]+)$"
-                                                     : "^[0-9]+x(null|.+)$");
+                  sort->keys[k].type == CALC_TYPE_INT ? "^[0-9]+x(null|[0-9]+)$"
+                                                      : "^[0-9]+x(null|.+)$");
     }
     if (layers) {
-        schema_entry(put, sort.names[sort.count], &sort, 1);
+        schema_entry(put, sort->names[sort->count], sort, 1);
     } else {
-        calc_schema_value(put, sort.names[sort.count], &latency);
+        calc_schema_value(put, sort->names[sort->count], &latency);
     }
     calc_putf(put, "}}]}");
 }

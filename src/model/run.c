@@ -780,7 +780,7 @@ static calc_verdict networks_verdict(const calc_placed *p)
     calc_verdict verdict = CALC_VERDICT_OK;
     size_t count = p->layered ? p->count : (size_t)list->chips + 1;
     for (size_t i = 0; i < count && verdict == CALC_VERDICT_OK; i++) {
-        const calc_stage_run on = {.chip = (uint8_t)(p->layered ? p->chip[i] : (int)i)};
+        const calc_stage_run on = {.chip = (int16_t)(p->layered ? p->chip[i] : (int)i)};
         const calc_exec part = calc_stage_list_part(p->exec, on.chip);
         calc_exec e = p->layered ? p->recipe_exec[i] : *p->exec;
         e.pipeline_par = list->count > 0 ? part.pipeline_par : e.pipeline_par;

@@ -8,42 +8,18 @@
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-int64_t calc_timeline_held(const calc_schedule_shape *s)
-{
-    return calc_schedule_traits_of(s->kind).copies > 1 ? 2 : s->chunks;
-}
-
-int64_t calc_timeline_place(const calc_schedule_shape *s, int64_t stage, int64_t chunk)
-{
-    bool back = chunk == 1 && s->kind != CALC_PIPELINE_SCHEDULE_1F1B;
-    return chunk * s->stages + (back ? s->stages - 1 - stage : stage);
-}
-
-static int64_t stage_at(const calc_schedule_shape *s, int64_t place)
-{
-    bool back = place / s->stages == 1 && s->kind != CALC_PIPELINE_SCHEDULE_1F1B;
-    int64_t stage = place % s->stages;
-    return back ? s->stages - 1 - stage : stage;
-}
-
-/* Whether a micro-batch goes from this place to the next one. */
-static bool joined(const calc_schedule_shape *s, int64_t place)
-{
-    bool both_ends = calc_schedule_traits_of(s->kind).copies > 1;
-    return both_ends ? place % s->stages < s->stages - 1 : place < s->stages * s->chunks - 1;
-}
-
 int64_t calc_timeline_next(const calc_schedule_shape *s, int64_t stage, int64_t chunk)
 {
-    int64_t place = calc_timeline_place(s, stage, chunk);
-    int64_t next = joined(s, place) ? stage_at(s, place + 1) : -1;
+    int64_t place = calc_schedule_place(s, stage, chunk);
+    int64_t next = calc_schedule_joined(s, place) ? calc_schedule_stage_at(s, place + 1) : -1;
     return next == stage ? -1 : next;
 }
 
 int64_t calc_timeline_before(const calc_schedule_shape *s, int64_t stage, int64_t chunk)
 {
-    int64_t place = calc_timeline_place(s, stage, chunk);
-    int64_t before = place > 0 && joined(s, place - 1) ? stage_at(s, place - 1) : -1;
+    int64_t place = calc_schedule_place(s, stage, chunk) - 1;
+    bool joined = place >= 0 && calc_schedule_joined(s, place);
+    int64_t before = joined ? calc_schedule_stage_at(s, place) : -1;
     return before == stage ? -1 : before;
 }
 
@@ -131,7 +107,7 @@ void calc_timeline_passes(const calc_timeline *t, calc_schedule_pass *pass)
         calc_schedule_pass now = {0, 0, 0};
         for (int64_t stage = 0; stage < t->shape.stages; stage++) {
             now = as_before(t, stage) ? now : calc_timeline_pass_of(t, stage, chunk);
-            pass[calc_timeline_place(&t->shape, stage, chunk)] = now;
+            pass[calc_schedule_place(&t->shape, stage, chunk)] = now;
         }
     }
 }
@@ -240,10 +216,7 @@ static void spend_layers(const calc_timeline *t, int64_t stage, int64_t chunk,
     calc_placed_stage_of(p, stage, &at);
     calc_reshard message = calc_placed_messages(p, &at, chunk);
     for (int i = c->part; i < c->part + c->parts; i++) {
-        const calc_placed_part *part = &p->part[i];
-        const calc_stage_class class = {
-            .dense = part->dense, .moe = part->moe, .first = part->first, .last = part->last};
-        add(&p->recipe[part->recipe], &class, 1, out);
+        add(&p->recipe[p->part[i].recipe], &p->part[i].class, 1, out);
     }
     out->fw_s[CALC_SPENT_RESHARD] = c->reshard.fw_s;
     out->bw_s[CALC_SPENT_RESHARD] = c->reshard.bw_s;

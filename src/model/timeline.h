@@ -46,19 +46,12 @@ calc_stage_class calc_timeline_chunk_class(const calc_timeline *timeline, int64_
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-/** Chunks that a stage holds, the copy of DualPipe included. */
-int64_t calc_timeline_held(const calc_schedule_shape *shape);
-
 /** The stage that receives the forward message of a chunk of a stage; -1 if it sends nothing, since
  *  the model ends there or goes on in the same stage. */
 int64_t calc_timeline_next(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
 /** The stage that it receives from; -1 likewise. */
 int64_t calc_timeline_before(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
-
-/** Number of a chunk of a stage, in the order in which a micro-batch visits them: with DualPipe the
- *  chunks of the way back come after those of the way down. */
-int64_t calc_timeline_place(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
 /* ---- Breakdown of time ----------------------------------------------------------------------- */
 

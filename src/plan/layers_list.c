@@ -86,10 +86,10 @@ calc_layer_strategy calc_layers_strategy_of(const calc_exec *e)
         .tensor_par = (int16_t)s->tensor_par,
         .context_par = (int16_t)calc_ranks_or_one(s->context_par),
         .expert_par = (int16_t)calc_ranks_or_one(s->expert_par),
-        .context_par_type = s->context_par > 1 ? (int8_t)s->context_par_type : 0,
-        .zero_stage = (int8_t)zero,
-        .recompute = (int8_t)s->activation_recompute,
-        .modules = (uint16_t)s->recompute_modules,
+        .context_par_type = s->context_par > 1 ? (int16_t)s->context_par_type : 0,
+        .zero_stage = (int16_t)zero,
+        .recompute = (int16_t)s->activation_recompute,
+        .modules = (int16_t)s->recompute_modules,
     };
 }
 

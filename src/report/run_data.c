@@ -339,7 +339,7 @@ static void put_spent(calc_put *put, const char *key, const double *spent_s)
 static void put_stage_passes(calc_put *put, const calc_timeline *t, int64_t stage)
 {
     calc_put_array(put, "passes", CALC_PUT_LINE);
-    for (int64_t chunk = 0; chunk < calc_timeline_held(&t->shape); chunk++) {
+    for (int64_t chunk = 0; chunk < calc_schedule_held(&t->shape); chunk++) {
         calc_stage_spent spent;
         calc_timeline_spent_of(t, stage, chunk, &spent);
         calc_put_object(put, NULL, CALC_PUT_LINE);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -10,13 +11,8 @@
 #include "spec/schedule.h"
 #include "spec/stage_list.h"
 
-const calc_layer_strategy calc_layer_as_exec = {.tensor_par = CALC_LAYER_AS_EXEC,
-                                                .context_par = CALC_LAYER_AS_EXEC,
-                                                .expert_par = CALC_LAYER_AS_EXEC,
-                                                .context_par_type = CALC_LAYER_AS_EXEC,
-                                                .zero_stage = CALC_LAYER_AS_EXEC,
-                                                .recompute = CALC_LAYER_AS_EXEC,
-                                                .modules = 0};
+const calc_layer_strategy calc_layer_as_exec = CALC_LAYER_STRATEGY_AS_EXEC;
+_Static_assert(sizeof(calc_layer_strategy) == 7 * sizeof(int16_t), "compared as bytes");
 
 int64_t calc_layer_list_blocks(const calc_layer_list *list)
 {
@@ -29,10 +25,7 @@ int64_t calc_layer_list_blocks(const calc_layer_list *list)
 
 bool calc_layer_list_alike(const calc_layer_strategy *a, const calc_layer_strategy *b)
 {
-    return a->tensor_par == b->tensor_par && a->context_par == b->context_par &&
-           a->expert_par == b->expert_par && a->context_par_type == b->context_par_type &&
-           a->zero_stage == b->zero_stage && a->recompute == b->recompute &&
-           a->modules == b->modules;
+    return memcmp(a, b, sizeof *a) == 0; /* all members are of one size */
 }
 
 bool calc_layer_list_pack(const calc_layer_run *run, int64_t count, calc_layer_list *list)

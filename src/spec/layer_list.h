@@ -7,6 +7,10 @@
 
 /** A strategy that leaves everything to the execution. */
 extern const calc_layer_strategy calc_layer_as_exec;
+#define CALC_LAYER_STRATEGY_AS_EXEC                                                                \
+    {                                                                                              \
+        -1, -1, -1, -1, -1, -1, 0                                                                  \
+    } /* CALC_LAYER_AS_EXEC, no modules */
 
 /** Blocks of all runs. */
 int64_t calc_layer_list_blocks(const calc_layer_list *list);

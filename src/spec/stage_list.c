@@ -143,7 +143,7 @@ bool calc_stage_list_own(const calc_exec *exec, const calc_system *system, calc_
     *own = *exec;
     bool some = list->count == 0;
     for (int32_t i = 0; i < list->count; i++) {
-        uint8_t *chip = &list->run[i].chip;
+        int16_t *chip = &list->run[i].chip;
         *chip = *chip > 0 && list->system[*chip - 1] == system ? 0 : *chip;
         some = some || *chip == 0;
     }

@@ -176,15 +176,15 @@ CALC_TEST(a_micro_batch_goes_round_down_and_up_or_both_ways)
     ck_assert_int_eq(calc_timeline_next(&round, 3, 1), -1);
     ck_assert_int_eq(calc_timeline_before(&round, 0, 1), 3);
     ck_assert_int_eq(calc_timeline_before(&round, 0, 0), -1);
-    ck_assert_int_eq(calc_timeline_place(&round, 1, 1), 5);
+    ck_assert_int_eq(calc_schedule_place(&round, 1, 1), 5);
     calc_schedule_shape v = shape(CALC_PIPELINE_SCHEDULE_ZB_V, 2);
     ck_assert_int_eq(calc_timeline_next(&v, 3, 0), -1); /* its own second chunk */
     ck_assert_int_eq(calc_timeline_next(&v, 3, 1), 2);
     ck_assert_int_eq(calc_timeline_before(&v, 2, 1), 3);
     ck_assert_int_eq(calc_timeline_next(&v, 0, 1), -1);
-    ck_assert_int_eq(calc_timeline_place(&v, 3, 1), 4);
+    ck_assert_int_eq(calc_schedule_place(&v, 3, 1), 4);
     calc_schedule_shape dual = shape(CALC_PIPELINE_SCHEDULE_DUALPIPE, 1);
-    ck_assert_int_eq(calc_timeline_held(&dual), 2);
+    ck_assert_int_eq(calc_schedule_held(&dual), 2);
     ck_assert_int_eq(calc_timeline_next(&dual, 0, 0), 1);
     ck_assert_int_eq(calc_timeline_next(&dual, 3, 0), -1);
     ck_assert_int_eq(calc_timeline_next(&dual, 3, 1), 2);

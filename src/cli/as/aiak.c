@@ -154,7 +154,7 @@ static bool exec_of(const calc_aiak_text *text, const calc_aiak_strategy *strate
                 .recompute = chain->selective[i] ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
                              : again > 0         ? CALC_ACTIVATION_RECOMPUTE_FULL
                                                  : CALC_STAGE_AS_EXEC,
-                .chip = (uint8_t)chip};
+                .chip = (int16_t)chip};
         }
     }
     return calc_stage_list_pack(run, stage, &out->stages);

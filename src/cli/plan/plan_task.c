@@ -264,7 +264,7 @@ static double recomputed(const calc_placed *p, size_t stage, double blocks)
         for (int i = c->part; p->layered && i < c->part + c->parts; i++) {
             const calc_strategy *s = &p->recipe_exec[p->part[i].recipe].strategy;
             bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-            sum += full ? p->part[i].dense + p->part[i].moe : 0;
+            sum += full ? p->part[i].class.dense + p->part[i].class.moe : 0;
         }
     }
     return sum;
@@ -373,8 +373,8 @@ calc_exec calc_plan_rows_named(const calc_plan_task *t, const calc_planner_found
                                         0};
     }
     for (int32_t i = 0; i < list->count && !t->listed; i++) {
-        uint8_t *chip = &list->run[i].chip;
-        *chip = *chip > 0 ? *chip : (uint8_t)calc_stage_list_chip(list, t->chip[f->chip].name);
+        int16_t *chip = &list->run[i].chip;
+        *chip = *chip > 0 ? *chip : (int16_t)calc_stage_list_chip(list, t->chip[f->chip].name);
     }
     return e;
 }

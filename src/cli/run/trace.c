@@ -95,7 +95,7 @@ static void write_message(const writer *w, const calc_schedule_event *e, bool fo
         return;
     }
     char name[64];
-    int64_t place = calc_timeline_place(shape, e->stage, e->chunk);
+    int64_t place = calc_schedule_place(shape, e->stage, e->chunk);
     snprintf(name, sizeof name, "to stage %jd", to);
     int64_t start_ns = calc_trace_ns(end_s - message_s);
     int64_t end_ns = calc_trace_ns(end_s);
@@ -112,7 +112,7 @@ static void write_arrival(const writer *w, const calc_schedule_event *e, bool fo
     int64_t from = forward ? calc_timeline_before(shape, e->stage, e->chunk)
                            : calc_timeline_next(shape, e->stage, e->chunk);
     if (from >= 0) {
-        int64_t place = calc_timeline_place(shape, e->stage, e->chunk) + (forward ? -1 : 1);
+        int64_t place = calc_schedule_place(shape, e->stage, e->chunk) + (forward ? -1 : 1);
         calc_trace_arrow(w->out, track_of(w, THREAD_COMPUTE), false, arrow_id(w, e, place, forward),
                          forward ? "activations" : "gradients", calc_trace_ns(e->start_s));
     }
@@ -122,7 +122,7 @@ static void write_arrival(const writer *w, const calc_schedule_event *e, bool fo
 static char *name_of(const writer *w, const calc_schedule_event *e, char *buffer, size_t size)
 {
     static const char *const letters[] = {"F", "B", "W", "B"};
-    if (calc_timeline_held(&w->timeline->shape) > 1) {
+    if (calc_schedule_held(&w->timeline->shape) > 1) {
         snprintf(buffer, size, "%s %d.%d", letters[e->kind], e->microbatch, e->chunk);
     } else {
         snprintf(buffer, size, "%s %d", letters[e->kind], e->microbatch);

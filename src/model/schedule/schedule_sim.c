@@ -314,9 +314,30 @@ static bool both_ends(const calc_schedule_shape *shape)
     return calc_schedule_traits_of(shape->kind).copies > 1;
 }
 
-static int64_t held_chunks(const calc_schedule_shape *shape)
+int64_t calc_schedule_held(const calc_schedule_shape *shape)
 {
     return both_ends(shape) ? 2 : shape->chunks;
+}
+
+static int64_t on_the_way(const calc_schedule_shape *s, int64_t chunk, int64_t stage)
+{
+    bool back = chunk == 1 && s->kind != CALC_PIPELINE_SCHEDULE_1F1B;
+    return back ? s->stages - 1 - stage : stage;
+}
+
+int64_t calc_schedule_place(const calc_schedule_shape *s, int64_t stage, int64_t chunk)
+{
+    return chunk * s->stages + on_the_way(s, chunk, stage);
+}
+
+int64_t calc_schedule_stage_at(const calc_schedule_shape *s, int64_t place)
+{
+    return on_the_way(s, place / s->stages, place % s->stages);
+}
+
+bool calc_schedule_joined(const calc_schedule_shape *s, int64_t place)
+{
+    return both_ends(s) ? place % s->stages < s->stages - 1 : place < s->stages * s->chunks - 1;
 }
 
 /** Micro-batches of a slot. */
@@ -328,7 +349,7 @@ static int64_t slot_microbatches(const calc_schedule_shape *shape)
 size_t calc_schedule_sim_bytes(const calc_schedule_shape *shape)
 {
     size_t stages = (size_t)shape->stages;
-    size_t slots = stages * (size_t)held_chunks(shape);
+    size_t slots = stages * (size_t)calc_schedule_held(shape);
     size_t times = 2 * slots * (size_t)slot_microbatches(shape);
     size_t ops = stages * (size_t)calc_schedule_ops_room(shape);
     return slots * sizeof(slot) + stages * (sizeof(worker) + 2 * sizeof(int64_t)) +
@@ -339,21 +360,8 @@ size_t calc_schedule_sim_bytes(const calc_schedule_shape *shape)
  *  second half of places is the way of the micro-batches that come in at the last stage. */
 static int64_t slot_at(const run *r, int64_t place)
 {
-    int64_t stages = r->sim->shape.stages;
-    int64_t chunk = place / stages;
-    int64_t stage = place % stages;
-    bool back = chunk == 1 && r->sim->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B;
-    return (back ? stages - 1 - stage : stage) * r->chunks + chunk;
-}
-
-/** Whether a micro-batch goes from this place to the next one. */
-static bool joined(const run *r, int64_t place)
-{
-    int64_t stages = r->sim->shape.stages;
-    if (both_ends(&r->sim->shape)) {
-        return place % stages < stages - 1;
-    }
-    return place < stages * r->chunks - 1;
+    const calc_schedule_shape *s = &r->sim->shape;
+    return calc_schedule_stage_at(s, place) * r->chunks + place / s->stages;
 }
 
 static void set_slots(run *r, double *times)
@@ -365,8 +373,10 @@ static void set_slots(run *r, double *times)
         int64_t here = slot_at(r, place);
         int64_t part = both_ends(&sim->shape) ? place % sim->shape.stages : place;
         r->slots[here] = (slot){
-            .before = place > 0 && joined(r, place - 1) ? slot_at(r, place - 1) : NOWHERE,
-            .after = joined(r, place) ? slot_at(r, place + 1) : NOWHERE,
+            .before = place > 0 && calc_schedule_joined(&sim->shape, place - 1)
+                          ? slot_at(r, place - 1)
+                          : NOWHERE,
+            .after = calc_schedule_joined(&sim->shape, place) ? slot_at(r, place + 1) : NOWHERE,
             .fw_s = sim->pass[part].fw_s,
             .bw_s = sim->pass[part].bw_s,
             .wgrad_s = sim->pass[part].wgrad_s,
@@ -544,7 +554,7 @@ static bool step(run *r, worker *w)
 /** Lay out the workspace: slots and their times, workers, their stack, counts and orders. */
 static run start(const calc_schedule_sim *sim, void *workspace, calc_schedule_events *events)
 {
-    run r = {.sim = sim, .chunks = held_chunks(&sim->shape), .events = events};
+    run r = {.sim = sim, .chunks = calc_schedule_held(&sim->shape), .events = events};
     int64_t stages = sim->shape.stages;
     int64_t slots = stages * r.chunks;
     r.slots = workspace;

@@ -46,6 +46,19 @@ int64_t calc_schedule_ops_room(const calc_schedule_shape *shape);
  *  @param count    [stages] operations of each stage */
 void calc_schedule_orders(const calc_schedule_shape *shape, calc_schedule_op *op, int64_t *count);
 
+/** Chunks that a stage holds, the copy of DualPipe included. */
+int64_t calc_schedule_held(const calc_schedule_shape *shape);
+
+/** Place of a chunk of a stage, in the order in which a micro-batch visits them: with DualPipe the
+ *  chunks of the way back come after those of the way down. */
+int64_t calc_schedule_place(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
+
+/** The stage of a place. */
+int64_t calc_schedule_stage_at(const calc_schedule_shape *shape, int64_t place);
+
+/** Whether a micro-batch goes from this place to the next one. */
+bool calc_schedule_joined(const calc_schedule_shape *shape, int64_t place);
+
 /** One micro-batch through one part of the model [s]. */
 typedef struct calc_schedule_pass {
     double fw_s;

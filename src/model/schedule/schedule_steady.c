@@ -124,13 +124,11 @@ bool calc_schedule_steady_fits(const calc_schedule_shape *s)
 /* A micro-batch on the busiest stage. DualPipe's stages do half of theirs for the opposite one. */
 static double busiest_s(const calc_schedule_shape *s, const calc_schedule_pass *pass)
 {
-    bool back = s->kind != CALC_PIPELINE_SCHEDULE_1F1B;
     double most_s = 0;
     for (int64_t i = 0; i < s->stages; i++) {
         double stage_s = 0;
         for (int64_t chunk = 0; chunk < s->chunks; chunk++) {
-            stage_s += calc_schedule_pass_s(
-                &pass[chunk * s->stages + (back && chunk ? s->stages - 1 - i : i)]);
+            stage_s += calc_schedule_pass_s(&pass[calc_schedule_place(s, i, chunk)]);
         }
         if (calc_schedule_traits_of(s->kind).copies > 1) {
             stage_s = (stage_s + calc_schedule_pass_s(&pass[s->stages - 1 - i])) / 2;

@@ -86,7 +86,7 @@ static size_t calc_placed_recipe(calc_placed *p, int chip, const calc_exec *e, c
     if (i < p->count || i == CALC_MAX_RECIPES) {
         return i < p->count ? i : i - 1; /* calc_check() refuses more */
     }
-    const calc_stage_run on = {.chip = (uint8_t)chip};
+    const calc_stage_run on = {.chip = (int16_t)chip};
     p->chip[i] = chip;
     p->recipe_exec[i] = *e;
     p->recipe_exec[i].recompute_blocks = 0;
@@ -122,10 +122,7 @@ static void set_list(calc_placed *p, calc_compat compat, const calc_kernel_table
 {
     const calc_stage_list *list = &p->exec->stages;
     int64_t places = p->stages * p->chunks;
-    int64_t listed = 0;
-    for (int32_t i = 0; i < list->count; i++) {
-        listed += list->run[i].places;
-    }
+    int64_t listed = calc_stage_list_places(list);
     int64_t copies = listed == places ? 1 : p->chunks;
     int64_t at = 0;
     double even = (double)p->app->num_blocks / (double)listed;
@@ -199,7 +196,7 @@ static calc_placed_part *next_part(walk *w, calc_placed_chunk *c, int chip,
     }
     if (w->parts < CALC_MAX_PLACED_PARTS) {
         part = &p->part[w->parts++];
-        *part = (calc_placed_part){.recipe = recipe};
+        *part = (calc_placed_part){.recipe = recipe, .class = {.stages = 1}};
         c->parts++;
     }
     w->last = recipe;
@@ -216,8 +213,8 @@ static void add_blocks(walk *w, calc_placed_chunk *c, int chip)
         double some = fmin(blocks, w->left);
         calc_placed_part *part = next_part(w, c, chip, &list->run[w->run].strategy);
         double dense = calc_shape_dense_blocks_in(&w->p->recipe[0].shape, w->before, some);
-        part->dense += dense;
-        part->moe += some - dense;
+        part->class.dense += dense;
+        part->class.moe += some - dense;
         c->dense += dense;
         c->moe += some - dense;
         w->before += some;
@@ -239,7 +236,7 @@ static void set_recipe_of(calc_placed *p, int64_t stage)
         const calc_placed_chunk *c = &p->chunk[k * p->stages + stage];
         for (int i = c->part; i < c->part + c->parts; i++) {
             int recipe = p->part[i].recipe;
-            blocks[recipe] += p->part[i].dense + p->part[i].moe;
+            blocks[recipe] += p->part[i].class.dense + p->part[i].class.moe;
             most = blocks[recipe] > blocks[most] ? recipe : most;
         }
     }
@@ -269,11 +266,11 @@ static void calc_placed_layers(calc_placed *p, const int *chip, calc_compat comp
         c->parts = 0;
         c->reshard = (calc_reshard){0, 0};
         if (ends && i == 0) {
-            next_part(&w, c, on, &embedding)->first = 1;
+            next_part(&w, c, on, &embedding)->class.first = 1;
         }
         add_blocks(&w, c, on);
         if (ends && i == places - 1) {
-            next_part(&w, c, on, &head)->last = 1;
+            next_part(&w, c, on, &head)->class.last = 1;
         }
     }
     for (int64_t stage = 0; stage < p->stages; stage++) {
@@ -386,7 +383,7 @@ static void set_ends(const calc_placed *p, int64_t stage, calc_placed_stage *out
         fw_s += sender(p, place)->links.message_s;
         bw_s += sender(p, place > 0 ? place - 1 : 0)->links.back_message_s;
         for (int i = c->part; i < c->part + c->parts; i++) {
-            if (p->part[i].first + p->part[i].last > 0) {
+            if (p->part[i].class.first + p->part[i].class.last > 0) {
                 const calc_layout *l = &p->recipe[p->part[i].recipe];
                 out->terms.embedding = l->terms.embedding;
                 out->terms.head = l->terms.head;
@@ -508,12 +505,8 @@ static calc_stage_pass parts_pass(const calc_placed *p, const calc_placed_chunk 
     calc_stage_pass sum = {.fw_s = c->reshard.fw_s, .agrad_s = c->reshard.bw_s};
     for (int i = c->part; i < c->part + c->parts; i++) {
         const calc_placed_part *part = &p->part[i];
-        const calc_stage_class class = {.stages = 1,
-                                        .dense = part->dense,
-                                        .moe = part->moe,
-                                        .first = part->first,
-                                        .last = part->last};
-        calc_stage_pass x = calc_stage_pass_of(&p->recipe[part->recipe].terms, &none, &class, 1, 0);
+        calc_stage_pass x =
+            calc_stage_pass_of(&p->recipe[part->recipe].terms, &none, &part->class, 1, 0);
         sum.fw_s += x.fw_s;
         sum.agrad_s += x.agrad_s;
         sum.wgrad_s += x.wgrad_s;
@@ -598,8 +591,8 @@ bool calc_placed_slice_of(const calc_placed *p, int64_t stage, size_t slice, cal
     for (int64_t k = 0; k < p->chunks; k++) {
         const calc_placed_chunk *c = chunk_of(p, stage, k);
         for (int i = c->part; i < c->part + c->parts; i++) {
-            const calc_placed_part *part = &p->part[i];
-            bool mine = part->recipe == recipe;
+            const calc_stage_class *part = &p->part[i].class;
+            bool mine = p->part[i].recipe == recipe;
             out->class.dense += mine ? part->dense : 0;
             out->class.moe += mine ? part->moe : 0;
             out->class.first += mine ? part->first : 0;

@@ -41,8 +41,7 @@ enum {
 /** Layers of one recipe that follow one another in a chunk, with an end of the model or both. */
 typedef struct calc_placed_part {
     int recipe;
-    double dense, moe;  /**< blocks of each kind */
-    double first, last; /**< 1: with the embedding, the head */
+    calc_stage_class class; /**< as if it were a stage; without a position */
 } calc_placed_part;
 
 /** A chunk of a stage of a list. */

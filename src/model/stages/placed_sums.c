@@ -124,8 +124,8 @@ static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *a
             const calc_placed_chunk *own = &p->chunk[k * p->stages + (int64_t)at->class.position];
             bytes[k] = 0; /* without the head */
             for (int i = own->part; i < own->part + own->parts; i++) {
-                const calc_placed_part *part = &p->part[i];
-                const calc_stage_part *kind = p->recipe[part->recipe].terms.block;
+                const calc_stage_class *part = &p->part[i].class;
+                const calc_stage_part *kind = p->recipe[p->part[i].recipe].terms.block;
                 bytes[k] += part->dense * kind[0].kept_bytes + part->moe * kind[1].kept_bytes;
             }
             sum += bytes[k];
