@@ -73,10 +73,8 @@ calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repea
     calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_VECTOR, repeated_by);
     o->inputs = elements;
     o->outputs = elements;
-    o->bytes[CALC_PASS_FW] = fw_bytes * b->traffic;
-    o->bytes[CALC_PASS_AGRAD] = bw_bytes * b->traffic;
-    o->launches[CALC_PASS_FW] = 1;
-    o->launches[CALC_PASS_AGRAD] = 1;
+    calc_operator_passes(o->bytes, fw_bytes * b->traffic, bw_bytes * b->traffic);
+    calc_operator_passes(o->launches, 1, 1);
     return o;
 }
 
@@ -103,9 +101,9 @@ calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_
         o->launches[pass] = 1;
     }
     o->converted_bytes = q * rows * inner;
-    o->bytes[CALC_PASS_FW] = m * (rows * inner + weights) + e * rows * columns + o->converted_bytes;
-    o->bytes[CALC_PASS_AGRAD] =
-        m * (rows * columns + weights) + e * rows * inner + q * rows * columns;
+    calc_operator_passes(o->bytes,
+                         m * (rows * inner + weights) + e * rows * columns + o->converted_bytes,
+                         m * (rows * columns + weights) + e * rows * inner + q * rows * columns);
     o->bytes[CALC_PASS_WGRAD] = m * (rows * inner + rows * columns) + grad_bytes * weights;
     if (kind == CALC_OPERATOR_MATRIX) {
         calc_build_products(b, o, b->products, 1, &columns);

@@ -63,8 +63,7 @@ static calc_operator *add(builder *b, const char *name, calc_operator_kind kind,
 
 static void set_flop(calc_operator *o, double fw, double agrad, double wgrad)
 {
-    o->flop[CALC_PASS_FW] = fw;
-    o->flop[CALC_PASS_AGRAD] = agrad;
+    calc_operator_passes(o->flop, fw, agrad);
     o->flop[CALC_PASS_WGRAD] = wgrad;
 }
 
@@ -112,8 +111,7 @@ static calc_operator *add_fork(builder *b, const char *name, double elements, do
 {
     calc_operator *o = add(b, name, CALC_OPERATOR_LAYER, elements, 0, 0, elements, 0);
     set_flop(o, 0, users * elements, 0);
-    o->bytes[CALC_PASS_FW] = 0;
-    o->bytes[CALC_PASS_AGRAD] = elements * b->element_bytes * (users + 1);
+    calc_operator_passes(o->bytes, 0, elements * b->element_bytes * (users + 1));
     return o;
 }
 

@@ -108,8 +108,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     /* Fused: read, and written in place; unfused: single precision copies in several kernels. */
     calc_operator *o = calc_build_vector(&b, "loss", 0, logits, (fused ? 4 : 14) * logits,
                                          (fused ? 4 : 14) * logits);
-    o->flop[CALC_PASS_FW] = 5 * logits;
-    o->flop[CALC_PASS_AGRAD] = 2 * logits;
+    calc_operator_passes(o->flop, 5 * logits, 2 * logits);
     /* Unfused, in both formats: Megatron-LM's loss and its gradient overwrite the single precision
      * copy (core/tensor_parallel/cross_entropy.py), PyTorch's make new ones. */
     bool copies = strategy->eager || calc_framework_takes(strategy, CALC_FRAMEWORK_MEM_LOSS_COPIES);
@@ -126,8 +125,8 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
          * which multiplies the part again and adds it to the gradient of the input. */
         head->flop[CALC_PASS_AGRAD] += head->flop[CALC_PASS_FW];
         head->bytes[CALC_PASS_AGRAD] += head->bytes[CALC_PASS_FW];
-        o->bytes[CALC_PASS_FW] = 54 * logits;
-        o->bytes[CALC_PASS_AGRAD] = 58 * logits + 6 * b.tokens * lossy * shape->hidden * chunks;
+        calc_operator_passes(o->bytes, 54 * logits,
+                             58 * logits + 6 * b.tokens * lossy * shape->hidden * chunks);
         unfused_bytes = 2 + 4 + 4 + 4 + 4 + 4; /* with two results of the part before */
     }
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);

@@ -83,8 +83,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     o = calc_build_vector(b, shared ? "shared expert activation" : "activation", module, elements,
                           (gates + 1) * elements * e * unfused,
                           (2 * gates + 1) * elements * e * unfused);
-    o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * elements;
-    o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * elements;
+    calc_operator_passes(o->flop, (s->gated ? 6 : 8) * elements, (s->gated ? 11 : 13) * elements);
     /* As a separate kernel, a gate keeps its other factor, too. */
     double products = s->gated ? unfused - 1 : 0;
     double inside = (gates + products) * s->activated_bytes;
@@ -126,10 +125,8 @@ static void add_sort(calc_build *b, const char *name, double routed)
     calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_PERMUTE, MOE);
     o->inputs = routed * s->expert_latent;
     o->outputs = o->inputs;
-    o->bytes[CALC_PASS_FW] = bytes;
-    o->bytes[CALC_PASS_AGRAD] = bytes;
-    o->launches[CALC_PASS_FW] = 8;
-    o->launches[CALC_PASS_AGRAD] = 8;
+    calc_operator_passes(o->bytes, bytes, bytes);
+    calc_operator_passes(o->launches, 8, 8);
 }
 
 /* Tokens on the way to their experts, or back. */
@@ -223,8 +220,8 @@ static void add_scores(calc_build *b, double numbers)
 {
     double narrow = b->shape->element_bytes, copied = narrow + 4;
     calc_operator *o = calc_build_vector(b, "experts scores", MOE, numbers, 0, 0);
-    o->bytes[CALC_PASS_FW] = (copied + 8 + copied) * numbers;
-    o->bytes[CALC_PASS_AGRAD] = (copied + 8 + 12 + 4 + copied) * numbers;
+    calc_operator_passes(o->bytes, (copied + 8 + copied) * numbers,
+                         (copied + 8 + 12 + 4 + copied) * numbers);
     /* The host's are among those of the permutation. */
     o->launches[CALC_PASS_FW] = o->launches[CALC_PASS_AGRAD] = 0;
     calc_build_keep(o, 4 * numbers, MOE);
@@ -333,8 +330,8 @@ void calc_feedforward_experts(calc_build *b)
     calc_operator *o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                                          (gates + 1) * rows * width * e * traffic,
                                          (2 * gates + 1) * rows * width * e * traffic);
-    o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * rows * width;
-    o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * rows * width;
+    calc_operator_passes(o->flop, (s->gated ? 6 : 8) * rows * width,
+                         (s->gated ? 11 : 13) * rows * width);
     calc_build_keep(o, stored * gates * rows * width * s->activated_bytes, MOE);
     o->moved_by = MOVE_MOE_ACT | MOVE_FUSED;
     calc_operator *activation = o;

@@ -186,8 +186,7 @@ static void add_convolution(calc_build *b, double columns)
         calc_build_vector(b, "causal convolution", 0, elements, (gates ? 4 : 2) * elements * e,
                           (gates ? 7 : 3) * elements * e);
     o->kind = CALC_OPERATOR_SCAN;
-    o->flop[CALC_PASS_FW] = 2 * s->conv * elements;
-    o->flop[CALC_PASS_AGRAD] = 4 * s->conv * elements;
+    calc_operator_passes(o->flop, 2 * s->conv * elements, 4 * s->conv * elements);
     o->work[CALC_PASS_FW] = s->conv > 0 ? CONVOLUTION_FLOP * elements : 0;
     o->work[CALC_PASS_AGRAD] = 2 * o->work[CALC_PASS_FW];
     o->weights =
@@ -286,8 +285,7 @@ void calc_linear_mixer(calc_build *b)
         bool twice = s->mixer == CALC_PART_TYPE_MAMBA2 && s->linear_norm;
         double elements = b->tokens * width;
         o = calc_build_vector(b, "mixer norm", 0, elements, 3 * elements * e, 5 * elements * e);
-        o->flop[CALC_PASS_FW] = 8 * elements;
-        o->flop[CALC_PASS_AGRAD] = 16 * elements;
+        calc_operator_passes(o->flop, 8 * elements, 16 * elements);
         o->weights = !s->linear_norm || s->mixer == CALC_PART_TYPE_MAMBA1 ? 0
                      : s->mixer == CALC_PART_TYPE_MAMBA2 || s->mixer == CALC_PART_TYPE_LIGHTNING
                          ? width

@@ -125,6 +125,13 @@ typedef struct calc_operator {
                                    (ring) */
 } calc_operator;
 
+/** Set two passes of an array of them: forward, and the gradients of activations. */
+static inline void calc_operator_passes(double of[CALC_PASS_COUNT], double fw, double agrad)
+{
+    of[CALC_PASS_FW] = fw;
+    of[CALC_PASS_AGRAD] = agrad;
+}
+
 /** Bytes of one of a collective's operations of a pass. */
 static inline double calc_operator_message_bytes(const calc_operator *o, calc_pass pass)
 {

@@ -34,10 +34,8 @@ static double norm_kept_bytes(const calc_build *b, calc_operator *o)
     if (!b->shape->rms || !b->strategy->unfused_norm) {
         return e * o->inputs;
     }
-    o->bytes[CALC_PASS_FW] = (28 + 4 * e) * o->inputs;
-    o->bytes[CALC_PASS_AGRAD] = (52 + 8 * e) * o->inputs;
-    o->launches[CALC_PASS_FW] = 7;
-    o->launches[CALC_PASS_AGRAD] = 12;
+    calc_operator_passes(o->bytes, (28 + 4 * e) * o->inputs, (52 + 8 * e) * o->inputs);
+    calc_operator_passes(o->launches, 7, 12);
     return (4 + e) * o->inputs;
 }
 
@@ -48,8 +46,7 @@ void calc_transformer_norm(calc_build *b, const char *name, unsigned moved_by)
     double bytes = elements * s->element_bytes;
     calc_operator *o = calc_build_vector(b, name, LAYERNORM, elements, 2 * bytes, 3 * bytes);
     double kept_bytes = norm_kept_bytes(b, o);
-    o->flop[CALC_PASS_FW] = (s->rms ? 4 : 9) * elements;
-    o->flop[CALC_PASS_AGRAD] = (s->rms ? 8 : 14) * elements;
+    calc_operator_passes(o->flop, (s->rms ? 4 : 9) * elements, (s->rms ? 8 : 14) * elements);
     o->flop[CALC_PASS_WGRAD] = (s->rms ? 4 : 7) * elements;
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     bool again = b->strategy->recompute_modules & LAYERNORM; /* from its input */
@@ -120,16 +117,14 @@ static void add_query_key_value(calc_build *b)
                                   2 * 4 * b->tokens, CALC_OP_ALL_REDUCE, CALC_OP_ALL_REDUCE);
         }
         o = calc_build_vector(b, "query key norm", 0, heads, bytes, 1.5 * bytes);
-        o->flop[CALC_PASS_FW] = 4 * heads;
-        o->flop[CALC_PASS_AGRAD] = 8 * heads;
+        calc_operator_passes(o->flop, 4 * heads, 8 * heads);
         calc_build_keep(o, norm_kept_bytes(b, o), 0);
         o->weights = s->qk_norm_whole ? normed : (s->kv_shared ? 1 : 2) * s->qk_size;
     }
     if (s->rope) {
         double passes = b->strategy->unfused_rope ? 2 : 1;
         o = calc_build_vector(b, "rotary embedding", 0, heads, passes * bytes, passes * bytes);
-        o->flop[CALC_PASS_FW] = 3 * heads;
-        o->flop[CALC_PASS_AGRAD] = 3 * heads;
+        calc_operator_passes(o->flop, 3 * heads, 3 * heads);
     }
 }
 
@@ -162,8 +157,7 @@ static void add_latent_query_key_value(calc_build *b)
     double elements = b->kept * latents;
     o = calc_build_vector(b, "latent norm", MLA_UP_PROJ, elements, 2 * elements * e,
                           3 * elements * e);
-    o->flop[CALC_PASS_FW] = 4 * elements;
-    o->flop[CALC_PASS_AGRAD] = 8 * elements;
+    calc_operator_passes(o->flop, 4 * elements, 8 * elements);
     o->weights = latents;
     calc_build_keep(o, 2 * elements * e, CALC_RECOMPUTE_ALL);
     o->moved_by = MOVE_QKV_LINEAR;
@@ -182,8 +176,7 @@ static void add_latent_query_key_value(calc_build *b)
     adapt(b, ADAPTER_NAMES("key value up"), CALC_LORA_MODULES_KV_B_PROJ, o->outputs / b->tokens);
     double heads = 2 * s->local_heads * s->qk_size * b->tokens;
     o = calc_build_vector(b, "rotary embedding", MLA_UP_PROJ, heads, 2 * heads * e, 2 * heads * e);
-    o->flop[CALC_PASS_FW] = 3 * heads;
-    o->flop[CALC_PASS_AGRAD] = 3 * heads;
+    calc_operator_passes(o->flop, 3 * heads, 3 * heads);
 }
 
 /* Format of the multiplications inside flash attention. */
@@ -231,14 +224,12 @@ static void add_flash(calc_build *b, double kept_bytes)
     calc_operator *o = calc_build_next(b, "flash attention", CALC_OPERATOR_ATTENTION, CORE_ATTN);
     o->inputs = b->tokens * (s->local_heads + 2 * s->local_kv_heads) * s->qk_size;
     o->outputs = b->tokens * s->local_heads * s->v_size;
-    o->flop[CALC_PASS_FW] = 2 * pairs * width * share;
-    o->flop[CALC_PASS_AGRAD] = 2 * pairs * bw_width * share;
-    o->work[CALC_PASS_FW] = 2 * pairs * (width * in.share + exponentials) * share * usual;
-    o->work[CALC_PASS_AGRAD] =
-        2 * pairs * (bw_width * in.share + 2.5 * exponentials) * share * usual;
-    o->bytes[CALC_PASS_FW] = moved + b->tokens * (4 * s->local_heads + in.narrow_bytes * elements);
-    o->bytes[CALC_PASS_AGRAD] =
-        2 * moved + b->tokens * (4 + in.narrow_bytes * s->v_size) * s->local_heads;
+    calc_operator_passes(o->flop, 2 * pairs * width * share, 2 * pairs * bw_width * share);
+    calc_operator_passes(o->work, 2 * pairs * (width * in.share + exponentials) * share * usual,
+                         2 * pairs * (bw_width * in.share + 2.5 * exponentials) * share * usual);
+    calc_operator_passes(
+        o->bytes, moved + b->tokens * (4 * s->local_heads + in.narrow_bytes * elements),
+        2 * moved + b->tokens * (4 + in.narrow_bytes * s->v_size) * s->local_heads);
     bool ring = b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
     o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
     o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
@@ -248,8 +239,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->saved_bytes = o->outputs * e + 4 * b->tokens * s->local_heads;
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     calc_build_pass(b, o, b->tokens * (elements + s->local_heads * s->v_size));
-    o->launches[CALC_PASS_FW] = 0;
-    o->launches[CALC_PASS_AGRAD] = 0;
+    calc_operator_passes(o->launches, 0, 0);
     calc_build_keep(o, kept, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
     o->moved_by = MOVE_CORE_ATTN;
     /* Its backward pass reads its output, too, which is the input of the projection behind it. */
@@ -265,15 +255,13 @@ static void add_scores(calc_build *b, double kept_bytes)
     double e = s->element_bytes;
     double mask = s->dropout ? 1 : 0;
     calc_operator *o = calc_build_next(b, "attention scores", CALC_OPERATOR_SCORES, CORE_ATTN);
-    o->flop[CALC_PASS_FW] = 2 * pairs * width;
-    o->flop[CALC_PASS_AGRAD] = 4 * pairs * width;
+    calc_operator_passes(o->flop, 2 * pairs * width, 4 * pairs * width);
     /* Scores and probabilities written and read, twice with dropout's mask; portable kernels also
      * scale them and mask them by themselves. */
     double alone = b->strategy->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC ? 2 : 0;
-    o->bytes[CALC_PASS_FW] = pairs * ((5 + 2 * alone) * e + 2 * mask);
-    o->bytes[CALC_PASS_AGRAD] = pairs * ((7 + 2 * alone) * e + mask);
-    o->launches[CALC_PASS_FW] = 5 + alone;
-    o->launches[CALC_PASS_AGRAD] = 7 + alone;
+    calc_operator_passes(o->bytes, pairs * ((5 + 2 * alone) * e + 2 * mask),
+                         pairs * ((7 + 2 * alone) * e + mask));
+    calc_operator_passes(o->launches, 5 + alone, 7 + alone);
     o->weights = s->sinks ? s->local_heads : 0;
     /* Probabilities; with dropout its mask and its output (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
@@ -281,8 +269,7 @@ static void add_scores(calc_build *b, double kept_bytes)
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     /* Gradients of probabilities and of scores, too. */
     calc_build_pass(b, o, 2 * pairs + kept_bytes / e + b->tokens * s->local_heads * s->v_size);
-    o->launches[CALC_PASS_FW] = 0;
-    o->launches[CALC_PASS_AGRAD] = 0;
+    calc_operator_passes(o->launches, 0, 0);
     calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
     o->moved_by = MOVE_CORE_ATTN;
 }
@@ -329,8 +316,7 @@ static void add_context_exchange(calc_build *b)
         calc_operator *o =
             calc_build_collective(b, "context all-to-all", CORE_ATTN, CALC_IN_CONTEXT, bytes / 4,
                                   CALC_OP_ALL_TO_ALL, CALC_OP_ALL_TO_ALL);
-        o->times[CALC_PASS_FW] = 4;
-        o->times[CALC_PASS_AGRAD] = 4;
+        calc_operator_passes(o->times, 4, 4);
         o->saved_bytes = bytes;
         o->sub_ranks = inner;
         o->sub_stride = 1;
@@ -344,8 +330,7 @@ static void add_context_exchange(calc_build *b)
     } else if (outer > 1) {
         calc_operator *o = calc_build_collective(b, "context ring", CORE_ATTN, CALC_IN_CONTEXT,
                                                  b->tokens * key_value, CALC_OP_P2P, CALC_OP_P2P);
-        o->times[CALC_PASS_FW] = outer - 1;
-        o->times[CALC_PASS_AGRAD] = 2 * (outer - 1);
+        calc_operator_passes(o->times, outer - 1, 2 * (outer - 1));
         o->sub_ranks = outer;
         o->sub_stride = inner;
         o->hidden_by_attention = true;
@@ -389,8 +374,7 @@ static void add_indexer(calc_build *b)
         o->flop[CALC_PASS_AGRAD] = o->work[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
         o->bytes[CALC_PASS_FW] = e * o->inputs + 4 * pairs; /* sums of the heads, to choose from */
         o->bytes[CALC_PASS_AGRAD] = 2 * e * o->inputs + 4 * pairs;
-        o->launches[CALC_PASS_FW] = 2;
-        o->launches[CALC_PASS_AGRAD] = 1;
+        calc_operator_passes(o->launches, 2, 1);
         calc_build_keep(o, b->tokens * (s->index_heads + 1) * s->index_size * e,
                         CALC_RECOMPUTE_ALL);
     }
@@ -449,8 +433,7 @@ static void add_gate(calc_build *b)
     }
     calc_operator *o = calc_build_vector(b, "output gate", 0, output, (2 * output + gate) * e,
                                          (3 * output + 2 * gate) * e);
-    o->flop[CALC_PASS_FW] = 5 * output;
-    o->flop[CALC_PASS_AGRAD] = 7 * output;
+    calc_operator_passes(o->flop, 5 * output, 7 * output);
     calc_build_keep(o, (gate + output) * e, CALC_RECOMPUTE_ALL);
 }
 
@@ -560,8 +543,7 @@ static void add_streams(calc_build *b, const char *name)
             calc_build_vector(b, name, 0, n * elements, 4 * n * bytes, 8 * n * bytes);
         o->flop[CALC_PASS_FW] = 2 * (n * n + 2 * n) * n * elements;
         o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
-        o->launches[CALC_PASS_FW] = 3;
-        o->launches[CALC_PASS_AGRAD] = 6;
+        calc_operator_passes(o->launches, 3, 6);
         o->weights = (n * n + 2 * n) * (n * s->hidden + 1) + 3;
         calc_build_keep(o, n * bytes, CALC_RECOMPUTE_ALL);
     } else if (s->residual == CALC_RESIDUAL_TYPE_ALTUP) {
@@ -577,8 +559,7 @@ static void add_streams(calc_build *b, const char *name)
         double snapshots = s->blocks / n / 2;
         calc_operator *o =
             calc_build_vector(b, name, 0, elements, snapshots * bytes, 2 * snapshots * bytes);
-        o->flop[CALC_PASS_FW] = 4 * snapshots * elements;
-        o->flop[CALC_PASS_AGRAD] = 8 * snapshots * elements;
+        calc_operator_passes(o->flop, 4 * snapshots * elements, 8 * snapshots * elements);
         o->weights = 2 * s->hidden;
         calc_build_keep(o, bytes / n, CALC_RECOMPUTE_ALL);
     }
@@ -599,8 +580,7 @@ static void add_layer_embedding(calc_build *b)
     calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, CALC_RECOMPUTE_ALL);
     o = calc_build_vector(b, "layer embedding product", 0, elements, 3 * elements * e,
                           5 * elements * e);
-    o->flop[CALC_PASS_FW] = 8 * elements;
-    o->flop[CALC_PASS_AGRAD] = 13 * elements;
+    calc_operator_passes(o->flop, 8 * elements, 13 * elements);
     calc_build_keep(o, 2 * elements * e, CALC_RECOMPUTE_ALL);
     o = calc_build_matrix(b, "layer embedding projection", CALC_OPERATOR_MATRIX, 0, b->kept,
                           s->layer_embedding, s->hidden, 1);
