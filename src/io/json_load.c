@@ -34,6 +34,13 @@ char *calc_json_value_number_text(const json_t *value, char *buffer)
     return strpbrk(buffer, ".e") ? buffer : strcat(buffer, ".0");
 }
 
+char *calc_json_value_words(const json_t *value)
+{
+    return json_is_string(value)   ? strdup(json_string_value(value))
+           : json_is_number(value) ? strdup(calc_json_value_number_shown(value))
+                                   : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
 /* Describes a value: `string "8"`, `8.5`, `an object`. */
 static const char *found(const json_t *value, char *buffer)
 {

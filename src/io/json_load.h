@@ -43,6 +43,10 @@ char *calc_json_value_number_text(const json_t *value, char *buffer);
 #define calc_json_value_number_shown(value)                                                        \
     calc_json_value_number_text(value, (char[CALC_JSON_VALUE_NUMBER_SIZE]){""})
 
+/** A value as people write it: a text without quotes, a number as above, else as JSON has it.
+ *  @return owned; NULL: memory is short */
+char *calc_json_value_words(const json_t *value);
+
 /** Report "expected EXPECTED, found VALUE"; `hint` may be NULL. */
 void calc_json_value_type_error(calc_json_report *report, const char *expected, const json_t *value,
                                 const char *hint);

@@ -1,12 +1,13 @@
 #include "io/json_report.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/buffer.h"
 #include "calc.h"
 #include "io/utf8.h"
 
@@ -390,104 +391,65 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-static size_t skip_digits(const char *word, size_t length, size_t at)
-{
-    while (at < length && is_digit(word[at])) {
-        at++;
-    }
-    return at;
-}
-
 static bool is_number(const char *word, size_t length)
 {
+    static const char *const begins[] = {"", ".", "eE"}; /* the whole, its fraction, its exponent */
     size_t at = word[0] == '-';
-    size_t digits = at;
-    at = skip_digits(word, length, at);
-    if (at == digits || (word[digits] == '0' && at > digits + 1)) {
-        return false;
-    }
-    if (at < length && word[at] == '.') {
-        digits = ++at;
-        at = skip_digits(word, length, at);
-        if (at == digits) {
-            return false;
+    for (int part = 0; part < 3; part++) {
+        if (part > 0 && (at == length || !is_one_of(word[at], begins[part]))) {
+            continue;
         }
-    }
-    if (at < length && (word[at] == 'e' || word[at] == 'E')) {
-        at++;
-        at += at < length && (word[at] == '+' || word[at] == '-');
-        digits = at;
-        at = skip_digits(word, length, at);
-        if (at == digits) {
+        at += part > 0;
+        at += part == 2 && at < length && is_one_of(word[at], "+-");
+        size_t digits = at;
+        while (at < length && is_digit(word[at])) {
+            at++;
+        }
+        if (at == digits || (part == 0 && word[digits] == '0' && at > digits + 1)) {
             return false;
         }
     }
     return at == length;
 }
 
-static bool word_is(const checker *check, const char *word)
-{
-    size_t length = check->token.end - check->token.start;
-    return strlen(word) == length &&
-           strncasecmp(check->text + check->token.start, word, length) == 0;
-}
-
-static bool word_begins(const checker *check, const char *prefix)
-{
-    size_t length = check->token.end - check->token.start;
-    return strlen(prefix) <= length &&
-           memcmp(check->text + check->token.start, prefix, strlen(prefix)) == 0;
-}
-
 /* A word that can stand nowhere in JSON: true if its kind is known, and reported. */
 static bool foreign_word(checker *check, const char *shown)
 {
-    static const char *const not_finite[] = {"nan",  "-nan",     "+nan",      "inf",       "-inf",
-                                             "+inf", "infinity", "-infinity", "+infinity", NULL};
-    static const char *const literals[][2] = {
-        {"true", "true"}, {"false", "false"}, {"null", "null"}, {"none", "null"}};
-    size_t start = check->token.start;
-    if (word_begins(check, "//") || word_begins(check, "/*") || word_begins(check, "#")) {
-        return mistake(check, start, "put it into the field \"source\", or remove it",
-                       "JSON has no comments");
+    static const struct {
+        const char *words;
+        bool begin; /* or are all of it, whatever their capitals */
+        const char *hint, *text;
+    } known[] = {
+        {"// /* #", true, "put it into the field \"source\", or remove it", "JSON has no comments"},
+        {"' \xe2\x80\x98 \xe2\x80\x9c \xe2\x80\x9d", true, "use plain double quotes: \"...\"",
+         "JSON does not know these quotes: %s"},
+        {"nan -nan +nan inf -inf +inf infinity -infinity +infinity", false, "give a finite number",
+         "%s is not a number in JSON"},
+        {"true", false, "write true", "JSON does not know the word %s"},
+        {"false", false, "write false", "JSON does not know the word %s"},
+        {"null none", false, "write null", "JSON does not know the word %s"},
+        {"0 1 2 3 4 5 6 7 8 9 - + .", true, "numbers look like 8, -0.5 or 1e9",
+         "%s is not a number in JSON"}};
+    char word[16] = ""; /* longer ones are none of these */
+    size_t start = check->token.start, length = check->token.end - start;
+    for (size_t i = 0; i < length && i + 1 < sizeof word; i++) {
+        word[i] = (char)tolower((unsigned char)check->text[start + i]);
     }
-    if (word_begins(check, "'") || word_begins(check, "\xe2\x80\x98") ||
-        word_begins(check, "\xe2\x80\x9c") || word_begins(check, "\xe2\x80\x9d")) {
-        return mistake(check, start, "use plain double quotes: \"...\"",
-                       "JSON does not know these quotes: %s", shown);
-    }
-    for (size_t i = 0; not_finite[i]; i++) {
-        if (word_is(check, not_finite[i])) {
-            return mistake(check, start, "give a finite number", "%s is not a number in JSON",
-                           shown);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].begin ? calc_word_begins(known[i].words, word)
+                           : length < sizeof word && calc_is_word(known[i].words, word)) {
+            return mistake(check, start, known[i].hint, known[i].text, shown);
         }
-    }
-    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) {
-        if (word_is(check, literals[i][0])) {
-            char hint[32];
-            snprintf(hint, sizeof hint, "write %s", literals[i][1]);
-            return mistake(check, start, hint, "JSON does not know the word %s", shown);
-        }
-    }
-    char first = check->text[start];
-    if (is_digit(first) || first == '-' || first == '+' || first == '.') {
-        return mistake(check, start, "numbers look like 8, -0.5 or 1e9",
-                       "%s is not a number in JSON", shown);
     }
     return false;
 }
 
 static bool is_word(const checker *check)
 {
-    static const char *const words[] = {"true",     "false",     "null", "NaN",
-                                        "Infinity", "-Infinity", NULL};
     const char *word = check->text + check->token.start;
     size_t length = check->token.end - check->token.start;
-    bool is = is_number(word, length);
-    for (size_t i = 0; words[i] && !is && (i < 3 || check->not_finite); i++) {
-        is = strlen(words[i]) == length && memcmp(word, words[i], length) == 0;
-    }
-    return is;
+    return is_number(word, length) || calc_word_in("true false null", word, length) ||
+           (check->not_finite && calc_word_in("NaN Infinity -Infinity", word, length));
 }
 
 /* The code unit of a \uXXXX escape at byte `at`, or -1. */

@@ -123,25 +123,23 @@ static void read_document(reading *r, json_t *value)
  * @return NULL: memory is short */
 static char *words_of(const char *key, const json_t *value)
 {
-    size_t size = strlen(key) + sizeof "=", words = 0;
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const char *word = json_string_value(json_array_get(value, i));
-        words += word != NULL;
-        size += word ? strlen(word) + 1 : 0;
+    char *text = calc_json_value_words(value);
+    size_t size = strlen(key) + sizeof "=" + strlen(text ? text : ""), words = 0, count;
+    for (count = json_array_size(value); words < count; words++) {
+        if (!json_is_string(json_array_get(value, words))) {
+            break;
+        }
     }
-    bool set = words > 0 && words == json_array_size(value);
-    char *json =
-        set || json_is_string(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    const char *text = json_is_string(value) ? json_string_value(value) : set ? "" : json;
-    char *out = text ? malloc(size += strlen(text)) : NULL;
+    char *out = text ? malloc(size) : NULL;
     if (out) {
-        snprintf(out, size, "%s=%s", key, text);
+        bool set = count > 0 && words == count;
+        snprintf(out, size, "%s=%s", key, set ? "" : text);
         for (size_t i = 0; set && i < words; i++) {
             calc_append(out, size, "%s%s", i ? "+" : "",
                         json_string_value(json_array_get(value, i)));
         }
     }
-    free(json);
+    free(text);
     return out;
 }
 
@@ -319,9 +317,7 @@ static void add_option(reading *r, const char *name, const json_t *value)
         return;
     }
     request->option = more;
-    char *text = json_is_string(value) ? strdup(json_string_value(value))
-                 : json_is_true(value) ? strdup("")
-                                       : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = json_is_true(value) ? strdup("") : calc_json_value_words(value);
     if (calc_json_report_made(r->report, text)) {
         request->option[request->options++] = (calc_space_option){name, text};
     }

@@ -21,27 +21,11 @@ const char *const calc_space_options[] = {"procs",      "batch",    "axis",   "s
 /* The text of a scalar; NULL if an error was added or memory is short. */
 static char *text_of(calc_json_report *report, const json_t *value, const char *expected)
 {
-    char number[CALC_JSON_VALUE_NUMBER_SIZE];
-    const char *text;
-    switch (json_typeof(value)) {
-    case JSON_STRING:
-        text = json_string_value(value);
-        break;
-    case JSON_INTEGER:
-    case JSON_REAL:
-        text = calc_json_value_number_text(value, number);
-        break;
-    case JSON_TRUE:
-        text = "true";
-        break;
-    case JSON_FALSE:
-        text = "false";
-        break;
-    default:
+    if (json_is_object(value) || json_is_array(value) || json_is_null(value)) {
         calc_json_value_type_error(report, expected, value, NULL);
         return NULL;
     }
-    return strdup(text);
+    return calc_json_value_words(value);
 }
 
 /* {"max": N} as "<=N"; NULL likewise. */
