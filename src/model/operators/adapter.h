@@ -23,6 +23,9 @@ typedef struct calc_adapter_product {
 void calc_adapter_add(calc_build *b, size_t at, const char *const name[2],
                       const calc_adapter_product *products, int count);
 
+/** Names of the factors beside a matrix, a literal. */
+#define CALC_ADAPTER_NAMES(matrix) ((const char *const[]){matrix " lora_A", matrix " lora_B"})
+
 /** The same for the grouped multiplications of routed experts, by lora_experts.
  *  @param at     of the multiplication
  *  @param up     whether it reads the residual stream, and so lora_A lies on the outer side

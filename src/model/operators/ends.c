@@ -97,7 +97,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
         bool gathered = b.sequence_par && shape->tensor_par > 1;
         calc_build_keep(head, gathered ? 2 * whole_bytes + input_bytes : whole_bytes, 0);
     }
-    calc_adapter_add(&b, b.count - 1, (const char *const[]){"head lora_A", "head lora_B"},
+    calc_adapter_add(&b, b.count - 1, CALC_ADAPTER_NAMES("head"),
                      &(calc_adapter_product){CALC_LORA_MODULES_HEAD, words}, 1);
     if (gathers) { /* each rank takes its share of the gradient without another word */
         calc_build_collective(&b, "logits gather", 0, CALC_IN_TENSOR, logits * shape->element_bytes,

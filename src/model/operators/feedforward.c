@@ -72,14 +72,12 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
         calc_build_bias(b, o, gates * columns);
         calc_build_keep_input(b, o, s->hidden);
     }
-    static const char *const adapters[2][2][2] = {
-        {{"feed-forward up lora_A", "feed-forward up lora_B"},
-         {"feed-forward down lora_A", "feed-forward down lora_B"}},
-        {{"shared expert up lora_A", "shared expert up lora_B"},
-         {"shared expert down lora_A", "shared expert down lora_B"}}};
     const calc_adapter_product up[] = {{CALC_LORA_MODULES_UP_PROJ, columns},
                                        {CALC_LORA_MODULES_GATE_PROJ, s->gated ? columns : 0}};
-    calc_adapter_add(b, b->count - 1, adapters[shared][0], up, 2);
+    calc_adapter_add(b, b->count - 1,
+                     shared ? CALC_ADAPTER_NAMES("shared expert up")
+                            : CALC_ADAPTER_NAMES("feed-forward up"),
+                     up, 2);
     o = calc_build_vector(b, shared ? "shared expert activation" : "activation", module, elements,
                           (gates + 1) * elements * e * unfused,
                           (2 * gates + 1) * elements * e * unfused);
@@ -104,7 +102,9 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
             b, shared ? "shared expert reduction" : "feed-forward reduction", module);
         calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
     }
-    calc_adapter_add(b, at, adapters[shared][1],
+    calc_adapter_add(b, at,
+                     shared ? CALC_ADAPTER_NAMES("shared expert down")
+                            : CALC_ADAPTER_NAMES("feed-forward down"),
                      &(calc_adapter_product){CALC_LORA_MODULES_DOWN_PROJ, s->hidden}, 1);
     for (size_t i = first; i < b->count && tiled; i++) {
         tile(&b->out[i], tiles);
@@ -306,10 +306,7 @@ void calc_feedforward_experts(calc_build *b)
     b->reached = x->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
                      ? calc_shape_reached(s, s->expert_par)
                      : 0;
-    static const char *const latents[2][2] = {
-        {"expert latent lora_A", "expert latent lora_B"},
-        {"expert latent up lora_A", "expert latent up lora_B"}};
-    add_latent(b, "expert latent", latents[0],
+    add_latent(b, "expert latent", CALC_ADAPTER_NAMES("expert latent"),
                (calc_adapter_product){CALC_LORA_MODULES_UP_PROJ, s->expert_latent}, s->hidden, 0);
     add_sort(b, "permute", routed);
     add_exchange(b, "dispatch", routed, x->dispatch_datatype, false);
@@ -324,9 +321,8 @@ void calc_feedforward_experts(calc_build *b)
     const calc_adapter_product products[] = {{CALC_LORA_MODULES_UP_PROJ, width},
                                              {CALC_LORA_MODULES_GATE_PROJ, s->gated ? width : 0},
                                              {CALC_LORA_MODULES_DOWN_PROJ, s->expert_latent}};
-    static const char *const adapters[2][2] = {{"experts up lora_A", "experts up lora_B"},
-                                               {"experts down lora_A", "experts down lora_B"}};
-    calc_adapter_add_experts(b, b->count - 1, adapters[0], products, 2, true, local);
+    calc_adapter_add_experts(b, b->count - 1, CALC_ADAPTER_NAMES("experts up"), products, 2, true,
+                             local);
     calc_operator *o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                                          (gates + 1) * rows * width * e * traffic,
                                          (2 * gates + 1) * rows * width * e * traffic);
@@ -345,7 +341,8 @@ void calc_feedforward_experts(calc_build *b)
     if (x->fused_experts) {
         fuse_activation(b, up, activation, o);
     }
-    calc_adapter_add_experts(b, b->count - 1, adapters[1], &products[2], 1, false, local);
+    calc_adapter_add_experts(b, b->count - 1, CALC_ADAPTER_NAMES("experts down"), &products[2], 1,
+                             false, local);
     for (size_t i = (size_t)(up - b->out); i < b->count && x->looped_experts; i++) {
         /* Experts that run one after the other, each in kernels of its own. */
         calc_operator *each = &b->out[i];
@@ -371,7 +368,7 @@ void calc_feedforward_experts(calc_build *b)
     if (calc_framework_takes(x, CALC_FRAMEWORK_MEM_WIDE_SCORES)) {
         add_scores(b, routed * s->expert_latent);
     }
-    add_latent(b, "expert latent up", latents[1],
+    add_latent(b, "expert latent up", CALC_ADAPTER_NAMES("expert latent up"),
                (calc_adapter_product){CALC_LORA_MODULES_DOWN_PROJ, s->hidden}, s->expert_latent,
                s->expert_latent_norm ? s->expert_latent : 0);
     if (replicated(b)) {

@@ -70,9 +70,6 @@ static void add_residual(calc_build *b, const char *name)
     }
 }
 
-/* The two factors of an adapter in a list of operators. */
-#define ADAPTER_NAMES(matrix) ((const char *const[]){matrix " lora_A", matrix " lora_B"})
-
 /* Beside the last operator, a matrix that stands for one multiplication. */
 static void adapt(calc_build *b, const char *const name[2], int module, double width)
 {
@@ -107,7 +104,7 @@ static void add_query_key_value(calc_build *b)
     const calc_adapter_product products[] = {{CALC_LORA_MODULES_Q_PROJ, query},
                                              {CALC_LORA_MODULES_K_PROJ, keys},
                                              {CALC_LORA_MODULES_V_PROJ, values}};
-    calc_adapter_add(b, b->count - 1, ADAPTER_NAMES("query key value"), products, 3);
+    calc_adapter_add(b, b->count - 1, CALC_ADAPTER_NAMES("query key value"), products, 3);
     double normed = s->local_heads * s->qk_size + keys;
     double heads = normed * b->tokens;
     double bytes = 2 * heads * s->element_bytes;
@@ -142,7 +139,7 @@ static void add_latent_query_key_value(calc_build *b)
     if (s->q_rank > 0) {
         query_down = calc_build_matrix(b, "query down projection", CALC_OPERATOR_MATRIX, 0, b->kept,
                                        s->hidden, s->q_rank, 1);
-        adapt(b, ADAPTER_NAMES("query down"), CALC_LORA_MODULES_Q_A_PROJ, s->q_rank);
+        adapt(b, CALC_ADAPTER_NAMES("query down"), CALC_LORA_MODULES_Q_A_PROJ, s->q_rank);
     }
     double down = s->kv_rank + s->rope_size;
     calc_operator *o = calc_build_matrix(b, "key value down projection", CALC_OPERATOR_MATRIX, 0,
@@ -153,7 +150,7 @@ static void add_latent_query_key_value(calc_build *b)
     calc_build_keep(o, b->kept * s->hidden * input_bytes, LAYERNORM);
     o->moved_by = MOVE_QKV_LINEAR;
     o->adapted = query_down && query_down->adapted;
-    adapt(b, ADAPTER_NAMES("key value down"), CALC_LORA_MODULES_KV_A_PROJ, down);
+    adapt(b, CALC_ADAPTER_NAMES("key value down"), CALC_LORA_MODULES_KV_A_PROJ, down);
     double elements = b->kept * latents;
     o = calc_build_vector(b, "latent norm", MLA_UP_PROJ, elements, 2 * elements * e,
                           3 * elements * e);
@@ -168,12 +165,13 @@ static void add_latent_query_key_value(calc_build *b)
                           s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
     calc_build_products(b, o, before - 1, 1, &query);
     o->split = CALC_SPLIT_COLUMNS;
-    adapt(b, ADAPTER_NAMES("query up"),
+    adapt(b, CALC_ADAPTER_NAMES("query up"),
           s->q_rank > 0 ? CALC_LORA_MODULES_Q_B_PROJ : CALC_LORA_MODULES_Q_PROJ, query);
     o = calc_build_matrix(b, "key value up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ,
                           b->tokens, s->kv_rank, s->local_heads * (nope + s->v_size), 1);
     o->split = CALC_SPLIT_COLUMNS;
-    adapt(b, ADAPTER_NAMES("key value up"), CALC_LORA_MODULES_KV_B_PROJ, o->outputs / b->tokens);
+    adapt(b, CALC_ADAPTER_NAMES("key value up"), CALC_LORA_MODULES_KV_B_PROJ,
+          o->outputs / b->tokens);
     double heads = 2 * s->local_heads * s->qk_size * b->tokens;
     o = calc_build_vector(b, "rotary embedding", MLA_UP_PROJ, heads, 2 * heads * e, 2 * heads * e);
     calc_operator_passes(o->flop, 3 * heads, 3 * heads);
@@ -396,19 +394,19 @@ static void add_compressed_query_key_value(calc_build *b)
                               s->hidden, s->q_rank, 1);
         o->weights += s->q_rank;
         calc_build_keep(o, b->kept * s->q_rank * s->element_bytes, CALC_RECOMPUTE_ALL);
-        adapt(b, ADAPTER_NAMES("query down"), CALC_LORA_MODULES_Q_A_PROJ, s->q_rank);
+        adapt(b, CALC_ADAPTER_NAMES("query down"), CALC_LORA_MODULES_Q_A_PROJ, s->q_rank);
     }
     o = calc_build_matrix(b, "key value", CALC_OPERATOR_MATRIX, 0, b->kept, s->hidden,
                           s->qk_size * (1 + (s->compress_ratio > 0 ? 2 * overlap : 0)), 1);
     o->weights += s->qk_size * (1 + s->compress_ratio * overlap + (s->compress_ratio > 0 ? 1 : 0));
     calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
-    adapt(b, ADAPTER_NAMES("key value"), CALC_LORA_MODULES_KV_A_PROJ, o->outputs / b->kept);
+    adapt(b, CALC_ADAPTER_NAMES("key value"), CALC_LORA_MODULES_KV_A_PROJ, o->outputs / b->kept);
     calc_build_open_tensor_par(b, "latent gather", 0,
                                (s->q_rank > 0 ? s->q_rank : s->hidden) + s->qk_size);
     o = calc_build_matrix(b, "query up projection", CALC_OPERATOR_MATRIX, 0, b->tokens,
                           s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
     o->split = CALC_SPLIT_COLUMNS;
-    adapt(b, ADAPTER_NAMES("query up"),
+    adapt(b, CALC_ADAPTER_NAMES("query up"),
           s->q_rank > 0 ? CALC_LORA_MODULES_Q_B_PROJ : CALC_LORA_MODULES_Q_PROJ, query);
     o = calc_build_vector(b, "rotary embedding", 0, b->tokens * query,
                           2 * b->tokens * query * s->element_bytes,
@@ -498,7 +496,7 @@ static void add_attention(calc_build *b)
     size_t at = b->count - 1;
     calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
-    calc_adapter_add(b, at, ADAPTER_NAMES("attention output"),
+    calc_adapter_add(b, at, CALC_ADAPTER_NAMES("attention output"),
                      &(calc_adapter_product){CALC_LORA_MODULES_O_PROJ, s->hidden}, 1);
 }
 
