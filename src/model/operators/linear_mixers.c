@@ -50,9 +50,7 @@ double calc_linear_channels(const calc_shape *s)
     }
 }
 
-/* Numbers of a linear mixer's state, of one sequence and layer, all heads; 0 for short
- * convolutions. */
-static double calc_linear_state(const calc_shape *s)
+double calc_linear_state(const calc_shape *s)
 {
     switch (s->mixer) {
     case CALC_PART_TYPE_MAMBA1:
@@ -246,13 +244,12 @@ static void adapt(calc_build *b)
                       ? s->key_heads * s->key_size / s->tensor_par
                   : mamba ? 0
                           : width;
-    static const char *const names[] = {"mixer projection lora_A", "mixer projection lora_B"};
     const calc_adapter_product products[] = {
         {CALC_LORA_MODULES_IN_PROJ, keys},
         {CALC_LORA_MODULES_IN_PROJ, keys},
         {CALC_LORA_MODULES_IN_PROJ, width},
         {CALC_LORA_MODULES_IN_PROJ, plain || kimi ? 0 : width}};
-    calc_adapter_add(b, b->count - 1, names, products, 4);
+    calc_adapter_add(b, b->count - 1, CALC_ADAPTER_NAMES("mixer projection"), products, 4);
 }
 
 void calc_linear_mixer(calc_build *b)
@@ -301,7 +298,6 @@ void calc_linear_mixer(calc_build *b)
     size_t at = b->count - 1;
     calc_operator *reduction = calc_build_close_tensor_par(b, "mixer reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
-    static const char *const names[] = {"mixer output lora_A", "mixer output lora_B"};
-    calc_adapter_add(b, at, names, &(calc_adapter_product){CALC_LORA_MODULES_OUT_PROJ, s->hidden},
-                     1);
+    calc_adapter_add(b, at, CALC_ADAPTER_NAMES("mixer output"),
+                     &(calc_adapter_product){CALC_LORA_MODULES_OUT_PROJ, s->hidden}, 1);
 }

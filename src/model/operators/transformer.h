@@ -66,6 +66,9 @@ double calc_linear_projection(const calc_shape *shape);
 /** Of them, those that the causal convolution runs over. */
 double calc_linear_channels(const calc_shape *shape);
 
+/** Numbers of its state, of one sequence and layer, all heads; 0 for short convolutions. */
+double calc_linear_state(const calc_shape *shape);
+
 /** Arithmetic per token of the recurrence as published counts have it, and of the convolution,
  *  forward [FLOP]: 7 per number of the state for Mamba-2, 9 for Mamba-1, 8 for delta rules, 4 for
  *  lightning attention; none of chunks. */

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
+#include "model/operators/transformer.h"
 #include "spec/format.h"
 #include "spec/stack.h"
 
@@ -47,36 +48,18 @@ static void set_entries(calc_kv_layer *l, const calc_shape *s, double e)
     }
 }
 
-/* A state, and the columns that the convolution looks back to.
- * @param part  of the heads; @param groups  of keys */
-static double state_of(const calc_shape *s, double heads, double groups, double state_bytes)
+/* A state, and the columns that the convolution looks back to, on one of so many ranks: they share
+ * the heads, or channels, of Mamba-1 and short convolutions; each has whole groups of keys. */
+static double state_of(const calc_shape *s, double ranks, double state_bytes)
 {
-    double width = heads * s->value_size;
-    double keys = groups * s->key_size;
-    double state = 0;
-    double columns = 0;
-    switch (s->mixer) {
-    case CALC_PART_TYPE_MAMBA1:
-        state = width * s->key_size;
-        columns = width;
-        break;
-    case CALC_PART_TYPE_MAMBA2:
-    case CALC_PART_TYPE_GATED_DELTA:
-        state = width * s->key_size;
-        columns = width + 2 * keys;
-        break;
-    case CALC_PART_TYPE_KIMI_DELTA:
-        state = width * s->value_size;
-        columns = 3 * width;
-        break;
-    case CALC_PART_TYPE_LIGHTNING:
-        state = width * s->value_size;
-        break;
-    default: /* a short convolution */
-        columns = s->hidden * heads;
-        break;
-    }
-    return state * state_bytes + columns * calc_max(0, s->conv - 1) * s->element_bytes;
+    bool channels = s->mixer == CALC_PART_TYPE_MAMBA1 || s->mixer == CALC_PART_TYPE_SHORT_CONV;
+    calc_shape own = *s;
+    own.value_heads /= ranks;
+    own.key_heads = calc_min(s->key_heads, calc_max(1, s->key_heads / ranks));
+    own.value_size *= channels ? 1 / ranks : 1;
+    own.hidden *= channels ? 1 / ranks : 1;
+    return calc_linear_state(&own) * state_bytes +
+           calc_linear_channels(&own) * calc_max(0, s->conv - 1) * s->element_bytes;
 }
 
 /* What a layer of a shape keeps, that of a part where the model lists its layers. */
@@ -85,12 +68,8 @@ static calc_kv_layer layer_of(const calc_shape *s, const calc_inference *i)
     calc_kv_layer l = {.share = 1};
     if (calc_part_is_linear(s->mixer)) {
         double state_bytes = calc_format_bytes_or(i->state_datatype, 4);
-        /* Mamba-1 and short convolutions split channels, not heads. */
-        bool channels = s->mixer == CALC_PART_TYPE_MAMBA1 || s->mixer == CALC_PART_TYPE_SHORT_CONV;
-        double heads = channels ? 1 : s->value_heads;
-        double groups = calc_min(s->key_heads, calc_max(1, s->key_heads / s->tensor_par));
-        l.state_bytes = state_of(s, heads, s->key_heads, state_bytes);
-        l.state_rank_bytes = state_of(s, heads / s->tensor_par, groups, state_bytes);
+        l.state_bytes = state_of(s, 1, state_bytes);
+        l.state_rank_bytes = state_of(s, s->tensor_par, state_bytes);
     } else {
         set_entries(&l, s, calc_format_bytes_or(i->kv_datatype, s->element_bytes));
     }
@@ -165,8 +144,7 @@ double calc_kv_layer_pairs(const calc_kv_layer *l, double cached, double fresh)
     if (l->chunk > 0) {
         return in_chunks(cached + fresh, l->chunk) - in_chunks(cached, l->chunk);
     }
-    double whole =
-        l->topk > 0 ? cut(cached, fresh, l->topk) : fresh * cached + fresh * (fresh + 1) / 2;
+    double whole = l->topk > 0 ? cut(cached, fresh, l->topk) : triangle(cached, fresh);
     return mean(l, whole, cut(cached, fresh, l->window));
 }
 
