@@ -78,22 +78,19 @@ static bool reads_back(const ratio *r, uint64_t decimal, bool is_even)
     return twice < r->step || (twice == r->step && is_even);
 }
 
-/* Digits of a number without the zeros at their end. @return how many */
-static int put_digits(uint64_t number, char *digit)
+/* Digits of a number. @return their end */
+static char *put_digits(uint64_t number, char *out)
 {
     char reversed[DIGITS + 3];
     int count = 0;
-    int end = 0;
-    while (number % 10 == 0) {
-        number /= 10;
-    }
-    for (; number > 0; number /= 10) {
+    do {
         reversed[count++] = (char)('0' + number % 10);
-    }
+        number /= 10;
+    } while (number > 0);
     while (count > 0) {
-        digit[end++] = reversed[--count];
+        *out++ = reversed[--count];
     }
-    return end;
+    return out;
 }
 
 /* Write the digits as %g does. @param digits  requested precision */
@@ -128,25 +125,6 @@ static void put_number(char *out, const char *digit, int count, int exponent, in
     *out = '\0';
 }
 
-static void put_whole(double value, char *buffer)
-{
-    char digit[DIGITS + 3];
-    uint64_t number = (uint64_t)fabs(value);
-    int count = 0;
-    char *out = buffer;
-    if (signbit(value)) {
-        *out++ = '-';
-    }
-    do {
-        digit[count++] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    while (count > 0) {
-        *out++ = digit[--count];
-    }
-    *out = '\0';
-}
-
 /* With `digits` digits, or up to `most` until it reads back. */
 static bool decimal(double value, int digits, int most, char *buffer)
 {
@@ -177,7 +155,10 @@ static bool decimal(double value, int digits, int most, char *buffer)
         number = rounded(&r, unit);
     }
     bool carried = number * unit == ten_to_17; /* 9.99... is 10 */
-    int count = put_digits(number, digit);
+    while (number % 10 == 0) {
+        number /= 10;
+    }
+    int count = (int)(put_digits(number, digit) - digit);
     *buffer = '-';
     put_number(buffer + (value < 0), digit, count, r.exponent + carried, digits);
     return true;
@@ -188,7 +169,8 @@ static bool whole(double value, int digits, char *buffer)
 {
     bool is_whole = value == floor(value) && fabs(value) < 0x1p53 && fabs(value) < pow(10, digits);
     if (is_whole) {
-        put_whole(value, buffer);
+        *buffer = '-';
+        *put_digits((uint64_t)fabs(value), buffer + (signbit(value) != 0)) = '\0';
     }
     return is_whole;
 }

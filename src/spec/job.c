@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "spec/absent.h"
+#include "spec/rules.h"
 
 #define NAME(name, text) text,
 static const char *const role_names[] = {CALC_JOB_ROLE_LIST(NAME) NULL};
@@ -77,34 +78,28 @@ bool calc_job_old_pass(const calc_job *job)
                 : job->old_logprob == CALC_JOB_OLD_LOGPROB_TRAINER);
 }
 
+/* One rule between fields of a job. */
+#define RULE(broken, pointer, hint, ...)                                                           \
+    CALC_RULE(broken,                                                                              \
+              calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, pointer, hint, __VA_ARGS__))
+
 calc_status calc_job_check(const calc_job *job, calc_errors *errors)
 {
     const calc_job_response *r = &job->lengths.response;
     double sequences = (double)job->prompts * (double)job->samples;
-    if (r->cap > 0 && r->mean > (double)r->cap) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, "/lengths/response/mean", NULL,
-                        "a mean of %g tokens is above the cap of %lld", r->mean, (long long)r->cap);
-    }
-    if (r->share_at_cap > 0 && r->cap == 0) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, "/lengths/response/share_at_cap",
-                        "say lengths.response.cap", "a share of the responses reaches a cap of 0");
-    } else if (r->share_at_cap * (double)r->cap > r->mean) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, "/lengths/response/share_at_cap",
-                        NULL, "a share of %g at %lld tokens alone has a mean above %g",
-                        r->share_at_cap, (long long)r->cap, r->mean);
-    }
-    if ((double)job->mini_batch > sequences) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, "/mini_batch", NULL,
-                        "%lld sequences are more than prompts * samples = %.0f",
-                        (long long)job->mini_batch, sequences);
-    }
-    if (sequences > 1e7) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, "/prompts", NULL,
-                        "prompts * samples = %.0f is more than 1e7", sequences);
-    }
-    if (!calc_job_runs(job, CALC_JOB_ACTOR) && !calc_job_runs(job, CALC_JOB_ROLLOUT)) {
-        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, "/roles", NULL,
-                        "neither the actor nor the rollout runs");
-    }
+    RULE(r->cap > 0 && r->mean > (double)r->cap, "/lengths/response/mean", NULL,
+         "a mean of %g tokens is above the cap of %lld", r->mean, (long long)r->cap);
+    RULE(r->share_at_cap > 0 && r->cap == 0, "/lengths/response/share_at_cap",
+         "say lengths.response.cap", "a share of the responses reaches a cap of 0");
+    RULE(r->cap != 0 && r->share_at_cap * (double)r->cap > r->mean,
+         "/lengths/response/share_at_cap", NULL,
+         "a share of %g at %lld tokens alone has a mean above %g", r->share_at_cap,
+         (long long)r->cap, r->mean);
+    RULE((double)job->mini_batch > sequences, "/mini_batch", NULL,
+         "%lld sequences are more than prompts * samples = %.0f", (long long)job->mini_batch,
+         sequences);
+    RULE(sequences > 1e7, "/prompts", NULL, "prompts * samples = %.0f is more than 1e7", sequences);
+    RULE(!calc_job_runs(job, CALC_JOB_ACTOR) && !calc_job_runs(job, CALC_JOB_ROLLOUT), "/roles",
+         NULL, "neither the actor nor the rollout runs");
     return calc_errors_first(errors);
 }

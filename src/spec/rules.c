@@ -21,8 +21,9 @@ typedef struct rules {
 } rules;
 
 /* Add an error about a field of the execution; the same where a rule is broken. */
-#define BROKEN(r, field, hint, ...)                                                                \
-    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/" #field, hint, __VA_ARGS__)
+#define BROKEN_AT(r, pointer, hint, ...)                                                           \
+    calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint, __VA_ARGS__)
+#define BROKEN(r, field, ...) BROKEN_AT(r, "/" #field, __VA_ARGS__)
 #define RULE(broken, ...) CALC_RULE(broken, BROKEN(__VA_ARGS__))
 
 static void check_context_par(rules *r)
@@ -78,12 +79,11 @@ static void check_linear_mixers(rules *r)
             {"key_heads", p->type == CALC_PART_TYPE_GATED_DELTA ? p->linear_key_heads : 0}};
         for (int k = 0; k < 2 && calc_part_is_linear(p->type); k++) {
             if (heads[k].count % ranks != 0) {
-                calc_errors_add(
-                    r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, field,
-                    CALC_TEXT(96, "use a divisor of %lld for tensor_par * context_par",
-                              (long long)heads[k].count),
-                    "tensor_par * context_par = %lld does not divide the %lld %s of \"%s\"",
-                    (long long)ranks, (long long)heads[k].count, heads[k].name, p->name);
+                BROKEN_AT(r, field,
+                          CALC_TEXT(96, "use a divisor of %lld for tensor_par * context_par",
+                                    (long long)heads[k].count),
+                          "tensor_par * context_par = %lld does not divide the %lld %s of \"%s\"",
+                          (long long)ranks, (long long)heads[k].count, heads[k].name, p->name);
             }
         }
     }
@@ -117,15 +117,13 @@ static void check_expert_par(rules *r)
     int64_t etp = calc_ranks_or_one(e->strategy.expert_tensor_par);
     if (a->num_experts == 0) {
         if (e->inference.redundant_experts > 0) {
-            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                            "/inference/redundant_experts", "leave it out",
-                            "the application has no experts");
+            BROKEN_AT(r, "/inference/redundant_experts", "leave it out",
+                      "the application has no experts");
         }
         if (ep > 1 || etp > 1) {
-            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                            ep > 1 ? "/expert_par" : "/expert_tensor_par",
-                            "leave it out, or give the application num_experts",
-                            "the application has no experts");
+            BROKEN_AT(r, ep > 1 ? "/expert_par" : "/expert_tensor_par",
+                      "leave it out, or give the application num_experts",
+                      "the application has no experts");
         }
         return;
     }
@@ -200,10 +198,8 @@ static void check_schedule(rules *r)
         check_microbatches(r, &t);
     }
     int64_t first = e->first_stage_blocks, last = e->last_stage_blocks, all = r->app->num_blocks;
-    CALC_RULE(
-        first + last > all,
-        calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC,
-                        first > 0 ? "/first_stage_blocks" : "/last_stage_blocks",
+    CALC_RULE(first + last > all,
+              BROKEN_AT(r, first > 0 ? "/first_stage_blocks" : "/last_stage_blocks",
                         CALC_TEXT(64, "use at most %lld together", (long long)all),
                         "first and last stage have more blocks than the model: %lld + %lld of %lld",
                         (long long)first, (long long)last, (long long)all));
@@ -652,9 +648,8 @@ static void check_network_index(rules *r, const char *pointer, int64_t index)
         return;
     }
     long long count = r->system->networks_count;
-    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer,
-                    count == 1 ? "use 0" : CALC_TEXT(64, "use 0 to %lld", count - 1),
-                    "no network %lld: the system has %lld", (long long)index, count);
+    BROKEN_AT(r, pointer, count == 1 ? "use 0" : CALC_TEXT(64, "use 0 to %lld", count - 1),
+              "no network %lld: the system has %lld", (long long)index, count);
 }
 
 /* The datatype required by the field at `pointer` must be offered by an engine. */
@@ -671,9 +666,8 @@ static void check_engine(rules *r, const char *pointer, const char *name,
             calc_append(hint, sizeof hint, "%s %s", *hint ? " or" : "use", calc_datatype_names[i]);
         }
     }
-    calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, hint,
-                    "the system's %s engine does not offer %s", name,
-                    calc_datatype_names[datatype]);
+    BROKEN_AT(r, pointer, hint, "the system's %s engine does not offer %s", name,
+              calc_datatype_names[datatype]);
 }
 
 /* Blocks may multiply and work elementwise in other datatypes than the rest. A missing one is
