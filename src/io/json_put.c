@@ -17,22 +17,24 @@
 
 void calc_json_string(calc_output *out, const char *text)
 {
-    size_t length = strlen(text);
+    size_t length = strlen(text), from = 0; /* what is written as it is */
     calc_output_text(out, "\"");
-    for (size_t i = 0; i < length;) {
-        size_t step = calc_utf8_length(text + i, length - i);
-        if (step == 0) {
-            calc_output_text(out, "\xef\xbf\xbd"); /* U+FFFD */
-            step = 1;
-        } else if (text[i] == '"' || text[i] == '\\') {
-            calc_output_printf(out, "\\%c", text[i]);
-        } else if ((unsigned char)text[i] < 0x20) {
-            calc_output_printf(out, "\\u%04x", (unsigned)text[i]);
-        } else {
-            calc_output_write(out, text + i, step);
+    for (size_t i = 0, step; i < length; i += step) {
+        size_t known = calc_utf8_length(text + i, length - i);
+        bool quoted = text[i] == '"' || text[i] == '\\';
+        step = known > 0 ? known : 1;
+        if (known > 0 && !quoted && (unsigned char)text[i] >= 0x20) {
+            continue;
         }
-        i += step;
+        calc_output_write(out, text + from, i - from);
+        from = i + step;
+        if (known == 0) {
+            calc_output_text(out, "\xef\xbf\xbd"); /* U+FFFD */
+        } else {
+            calc_output_printf(out, quoted ? "\\%c" : "\\u%04x", (unsigned)text[i]);
+        }
     }
+    calc_output_write(out, text + from, length - from);
     calc_output_text(out, "\"");
 }
 
