@@ -57,10 +57,10 @@ static calc_layer_strategy said(const calc_exec *e)
         .tensor_par = (int16_t)s->tensor_par,
         .context_par = (int16_t)(s->context_par > 1 ? s->context_par : 1),
         .expert_par = (int16_t)(s->expert_par > 1 ? s->expert_par : 1),
-        .context_par_type = (int8_t)s->context_par_type,
-        .zero_stage = (int8_t)(s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding),
-        .recompute = (int8_t)s->activation_recompute,
-        .modules = (uint16_t)s->recompute_modules,
+        .context_par_type = (int16_t)s->context_par_type,
+        .zero_stage = (int16_t)(s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding),
+        .recompute = (int16_t)s->activation_recompute,
+        .modules = (int16_t)s->recompute_modules,
     };
 }
 

@@ -109,9 +109,9 @@ static bool list_stages(const calc_random_layout *from, bool by_chunk)
         run[i] = (calc_stage_run){.places = 1,
                                   .blocks = (int16_t)(blocks / chunks),
                                   .recompute_blocks = (int16_t)(again / (double)chunks),
-                                  .recompute = (int8_t)s->activation_recompute,
+                                  .recompute = (int16_t)s->activation_recompute,
                                   .chip = 1,
-                                  .modules = (uint16_t)s->recompute_modules};
+                                  .modules = (int16_t)s->recompute_modules};
     }
     if (!calc_stage_list_pack(run, e->pipeline_par * chunks, &list)) {
         return false;

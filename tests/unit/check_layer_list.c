@@ -133,7 +133,7 @@ CALC_TEST(equal_neighbours_are_one_run)
     static calc_layer_run many[CALC_MAX_LAYER_RUNS + 1];
     for (int i = 0; i <= CALC_MAX_LAYER_RUNS; i++) {
         many[i] = (calc_layer_run){1, calc_layer_as_exec};
-        many[i].strategy.zero_stage = (int8_t)(i % 2);
+        many[i].strategy.zero_stage = (int16_t)(i % 2);
     }
     ck_assert(calc_layer_list_pack(many, CALC_MAX_LAYER_RUNS, &exec.layers));
     ck_assert(!calc_layer_list_pack(many, CALC_MAX_LAYER_RUNS + 1, &exec.layers));

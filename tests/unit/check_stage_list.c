@@ -22,7 +22,7 @@ static void add(int places, int blocks, int chip)
                                                             .blocks = (int16_t)blocks,
                                                             .recompute = CALC_STAGE_AS_EXEC,
                                                             .recompute_blocks = CALC_STAGE_AS_EXEC,
-                                                            .chip = (uint8_t)chip};
+                                                            .chip = (int16_t)chip};
 }
 
 CALC_TEST(runs_are_places_and_back)
