@@ -26,10 +26,10 @@ static const struct {
     const char *name;
     size_t offset;
     bool share;
-    double start, spread;
+    double start, spread, among;
 } traits[CALC_ENGINE_TRAITS] = {
-#define CALC_X(name, member, share, start, spread)                                                 \
-    {name, offsetof(calc_engine_traits, member), share, start, spread},
+#define CALC_X(name, member, share, start, spread, among)                                          \
+    {name, offsetof(calc_engine_traits, member), share, start, spread, among},
     CALC_ENGINE_TRAIT_LIST(CALC_X)
 #undef CALC_X
 };
@@ -82,14 +82,14 @@ static double from_number(int trait, double number, const calc_serving_engine *e
     return fmin(fmax(value, field->lo), most);
 }
 
-/* The prior where nothing is known but a start. */
-static calc_engine_prior prior_documented(const calc_engine_traits *start)
+/* The prior where nothing is known but a start: that of all engines, or of one's own. */
+static calc_engine_prior prior_at(const calc_engine_traits *start, bool documented)
 {
     calc_engine_prior prior;
     calc_engine_traits t = *start;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         prior.centre[k] = to_number(k, *calc_engine_trait(&t, k));
-        prior.spread[k] = traits[k].spread;
+        prior.spread[k] = documented ? traits[k].among : traits[k].spread;
     }
     return prior;
 }
@@ -134,10 +134,10 @@ static bool is_of(const calc_engine_fit *fit, const calc_engine_fit *other)
 static calc_engine_prior prior_of(const calc_engine_fit *fits, size_t count, size_t which)
 {
     const calc_engine_fit *me = &fits[which];
-    calc_engine_prior prior = prior_documented(&me->start);
+    calc_engine_prior prior = prior_at(&me->start, true);
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
-        double engines = pow(traits[k].spread, 2);
-        double versions = pow(OF_VERSIONS * traits[k].spread, 2);
+        double engines = pow(traits[k].among, 2);
+        double versions = pow(OF_VERSIONS * traits[k].among, 2);
         estimate all = {0}, own = {0};
         join(&all, prior.centre[k], prior.spread[k] * prior.spread[k]);
         for (size_t f = 0; f < count; f++) { /* programs, at the first of each */
@@ -403,8 +403,8 @@ static calc_status fit_all(const task *t, int fold, calc_engine_fit *fits, calc_
                 asked = asked || t->fold[fits[f].first + i] == fold;
             }
             if (asked) {
-                fits[f].prior =
-                    pooled ? prior_of(before, t->fits, f) : prior_documented(&fits[f].start);
+                fits[f].prior = pooled ? prior_of(before, t->fits, f)
+                                       : prior_at(&fits[f].start, t->plan->documented);
                 status = fit_engine(&fits[f], &t->point[fits[f].first], errors);
             }
         }

@@ -254,6 +254,30 @@ CALC_TEST(one_kernel_moves_its_ends_only)
     ck_assert_double_eq(one.work[CALC_PASS_FW], parts.work[CALC_PASS_FW]);
 }
 
+/* The host issues 15 kernels more for each of the recurrences than take time, whatever the number
+ * of those that do: of Qwen3-Next's 48 layers 36 have one. */
+CALC_TEST(recurrences_take_more_kernels_to_issue_than_to_run)
+{
+    calc_app app = shipped_app("qwen3-next-80B-A3B");
+    calc_system system = chunks_only();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
+    calc_inference_pass_model parts, one;
+    calc_inference_pass_work w = {.prompts = 1, .chunk = 1};
+    calc_operator item[CALC_MAX_OPERATORS];
+    calc_inference_pass_model_init(&parts, &app, &system, &exec);
+    exec.inference.traits.fused_recurrence = true;
+    calc_inference_pass_model_init(&one, &app, &system, &exec);
+    calc_shape s = calc_inference_pass_shape(&one, &w);
+    calc_cost_context c = calc_inference_pass_context(&one, &s);
+    size_t count = calc_inference_pass_block(&one, &c, &w, CALC_MOE_BLOCK, item);
+    double run = 0;
+    for (size_t i = 0; i < count; i++) {
+        run += 48 * calc_operator_share(&item[i]) * item[i].launches[CALC_PASS_FW];
+    }
+    assert_near(one.launches, run + 36 * 15);
+    assert_near(parts.launches - one.launches, 36 * (5 - 2));
+}
+
 /* ---- Sparse attention ------------------------------------------------------------------------ */
 
 static void assert_once(calc_inference_pass_work work, size_t scores, size_t decoded,

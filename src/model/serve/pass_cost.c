@@ -137,16 +137,6 @@ static double draft_s(const calc_inference_pass_model *m, const calc_cost_contex
 
 /* ---- Terms of the stages --------------------------------------------------------------------- */
 
-/* Networks that gather weights. If they are not sharded no time depends on them. */
-static calc_stage_lines lines_of(const calc_inference_pass_model *m, const calc_cost_context *c,
-                                 double bytes)
-{
-    const calc_exec *e = m->exec;
-    return calc_zero_stage(&e->strategy) >= 3
-               ? calc_stage_lines_of(m->system, e, &e->strategy, &c->groups, bytes)
-               : (calc_stage_lines){.dense_shards = 1, .expert_shards = 1};
-}
-
 /* Terms of a pipeline of such parts, with or without the prediction blocks. */
 static void terms_of(const calc_inference_pass_model *m, const calc_cost_context *c,
                      const calc_stage_parts *parts, const calc_stage_lines *lines,
@@ -216,7 +206,12 @@ static void cost_of(const calc_inference_pass_model *m, const calc_inference_pas
     calc_cost_context c = *of_model;
     c.shape = &s;
     fill_parts(m, &c, w, routed, &parts);
-    calc_stage_lines lines = lines_of(m, &c, parts.message_bytes);
+    const calc_exec *e = m->exec;
+    /* Networks that gather weights. If they are not sharded no time depends on them. */
+    calc_stage_lines lines = {.dense_shards = 1, .expert_shards = 1};
+    if (calc_zero_stage(&e->strategy) >= 3) {
+        lines = calc_stage_lines_of(m->system, e, &e->strategy, &c.groups, parts.message_bytes);
+    }
     s.mtp_blocks = 0;
     terms_of(m, &c, &parts, &lines, &terms);
     put_times(m, &c, &parts, &lines, &terms, out);
