@@ -323,8 +323,12 @@ def judge(calc, recipe, fastest, axes, said, keep):
             if most > 0 else result["regret"]
         if said:
             space = written(folder, "space.json", space_of(own["execution"]))
-            # Recipes do not say all that a framework asks for, such as what its graphs hold.
-            swept = calc.sweep(recipe, [space, *typed, "--for", "none"], folder)
+            # Recipes do not say all that a framework asks for, such as what its graphs hold: then it
+            # refuses them all.
+            swept = calc.sweep(recipe, [space, *typed], folder)
+            result["said_for"] = int(bool(swept[0]))
+            if not swept[0]:
+                swept = calc.sweep(recipe, [space, *typed, "--for", "none"], folder)
             result |= {"said_" + key: value for key, value in
                        advice_of(calc, recipe, swept, published, folder).items()}
     return result

@@ -128,6 +128,40 @@ static void load(calc_kind kind, void *object, const char *name)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
+static int copies; /* machines with the constants of another one */
+
+/* A machine that no run was fitted to has the constants that its source says, after each
+ * calibration of the other one, too; networks and the clock are its own. */
+static void constants_are_those_named(const calc_system *system, const char *name,
+                                      const char *source)
+{
+    const char *said = strstr(source, "No run was fitted: ");
+    const char *of = said ? strstr(said, "are those of ") : NULL;
+    bool host = said && strstr(said, "the host's as of any machine before it is measured");
+    if (of == NULL && !host) {
+        return;
+    }
+    char other[NAME_SIZE] = "any machine";
+    calc_system named = {0};
+    if (of) {
+        ck_assert_int_eq(sscanf(of, "are those of %63[a-z0-9_]", other), 1);
+        load(CALC_KIND_SYSTEM, &named, other);
+    }
+    copies++;
+    for (size_t i = 0; calc_constant_at(i); i++) {
+        const calc_constant *constant = calc_constant_at(i);
+        double value = calc_constant_get(constant, system);
+        bool times = host && strncmp(constant->name, "host", 4) == 0;
+        double expected = times ? constant->start : calc_constant_get(constant, &named);
+        bool own =
+            strncmp(constant->name, "networks", 8) == 0 || strcmp(constant->name, "sustained") == 0;
+        bool both = value > 0 && expected > 0;
+        ck_assert_msg(own || !both || value == expected,
+                      "%s: %s is %g, of %s %g: scripts/copy_constants.py", name, constant->name,
+                      value, other, expected);
+    }
+}
+
 static void file_is_good(calc_kind kind, const char *name)
 {
     union {
@@ -141,6 +175,9 @@ static void file_is_good(calc_kind kind, const char *name)
     json_t *document = json_load_file(path, 0, NULL);
     const char *source = json_string_value(json_object_get(document, "source"));
     ck_assert_msg(source != NULL && strlen(source) > 20, "%s: no source", path);
+    if (kind == CALC_KIND_SYSTEM) {
+        constants_are_those_named(&object.system, name, source);
+    }
     json_decref(document);
 }
 
@@ -169,6 +206,7 @@ CALC_TEST(every_file_loads_and_names_its_source)
 {
     ck_assert_int_ge(files_are_good(CALC_KIND_APP), 13 + count_published());
     ck_assert_int_ge(files_are_good(CALC_KIND_SYSTEM), 20);
+    ck_assert_int_ge(copies, 22);
     ck_assert_int_ge(files_are_good(CALC_KIND_EXEC), 1 + count_layouts());
 }
 
