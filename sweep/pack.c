@@ -6,31 +6,6 @@
 
 #include "spec/field.h"
 
-/* What is done with a member of an execution, which is an integer, a real number or a choice: all
- * of them take 8 bytes. */
-typedef void member_visitor(void *context, const calc_field *field, void *member);
-
-/* Visit the members of an object and of those inside it, in the order of the rows. */
-static void each_member(const calc_table *table, void *object, member_visitor *visit, void *context)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        void *member = (char *)object + field->offset;
-        if (field->type == CALC_TYPE_OBJECT) {
-            each_member(field->table, member, visit, context);
-        } else {
-            visit(context, field, member);
-        }
-    }
-}
-
-static void count_member(void *context, const calc_field *field, void *member)
-{
-    (void)field;
-    (void)member;
-    ++*(size_t *)context;
-}
-
 static bool reserve(calc_pack *out, size_t more)
 {
     if (out->failed || more <= out->capacity - out->size) {
@@ -65,9 +40,44 @@ void calc_pack_bytes(calc_pack *out, const void *bytes, size_t size)
     }
 }
 
-static void pack_member(void *out, const calc_field *field, void *member)
+uint64_t calc_unpack_u64(calc_unpack *in)
 {
-    calc_pack_u64(out, (uint64_t)calc_axis_member(field, member));
+    if (in->failed || in->end - in->at < 8) {
+        in->failed = true;
+        return 0;
+    }
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++) {
+        value |= (uint64_t)*in->at++ << 8 * i;
+    }
+    return value;
+}
+
+/* Bring the members of an execution, of what it is made of, and so on, to `out` or from `in`,
+ * unless these are NULL, in the order of the rows: integers, real numbers and choices, of 8 bytes
+ * each.
+ * @return how many are not 0 */
+static size_t move_members(const calc_table *table, void *object, calc_pack *out, calc_unpack *in)
+{
+    size_t set = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        void *member = (char *)object + field->offset;
+        if (field->type == CALC_TYPE_OBJECT) {
+            set += move_members(field->table, member, out, in);
+            continue;
+        }
+        int64_t value = in ? (int64_t)calc_unpack_u64(in) : calc_axis_member(field, member);
+        if (in) {
+            calc_axis_member_put(field, member, value);
+            /* More bits than the member has? */
+            in->failed = in->failed || calc_axis_member(field, member) != value;
+        } else if (out) {
+            calc_pack_u64(out, (uint64_t)value);
+        }
+        set += value != 0;
+    }
+    return set;
 }
 
 static void pack_front(calc_pack *out, const calc_front *front)
@@ -82,7 +92,7 @@ static void pack_front(calc_pack *out, const calc_front *front)
         }
         calc_exec exec = calc_found_exec(found);
         calc_pack_u64(out, found->design);
-        each_member(calc_table_of(CALC_KIND_EXEC), &exec, pack_member, out);
+        move_members(calc_table_of(CALC_KIND_EXEC), &exec, out, NULL);
     }
 }
 
@@ -100,19 +110,6 @@ void calc_pack_result(calc_pack *out, const calc_sweep_result *result)
         pack_front(out, &result->group[g].front);
         pack_front(out, &result->group[g].top);
     }
-}
-
-uint64_t calc_unpack_u64(calc_unpack *in)
-{
-    if (in->failed || in->end - in->at < 8) {
-        in->failed = true;
-        return 0;
-    }
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++) {
-        value |= (uint64_t)*in->at++ << 8 * i;
-    }
-    return value;
 }
 
 /* A number of things that follow, each of at least `size` bytes. */
@@ -134,20 +131,6 @@ const unsigned char *calc_unpack_bytes(calc_unpack *in, size_t *size)
     return bytes;
 }
 
-static void unpack_member(void *in, const calc_field *field, void *member)
-{
-    int64_t value = (int64_t)calc_unpack_u64(in);
-    calc_axis_member_put(field, member, value);
-    if (calc_axis_member(field, member) != value) { /* more bits than the member has */
-        ((calc_unpack *)in)->failed = true;
-    }
-}
-
-static void find_set(void *is_set, const calc_field *field, void *member)
-{
-    *(bool *)is_set |= calc_axis_member(field, member) != 0;
-}
-
 /* Whether every member is in the range of its field, or all of an object inside are 0: it is
  * absent. Whoever made the bytes, what is computed from them then is as safe as from a file. */
 static bool is_allowed(const calc_table *table, void *object)
@@ -155,10 +138,8 @@ static bool is_allowed(const calc_table *table, void *object)
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
         void *member = (char *)object + field->offset;
-        bool is_set = field->type != CALC_TYPE_OBJECT;
-        if (!is_set) {
-            each_member(field->table, member, find_set, &is_set);
-        }
+        bool is_set =
+            field->type != CALC_TYPE_OBJECT || move_members(field->table, member, NULL, NULL) > 0;
         if (is_set && !(field->type == CALC_TYPE_OBJECT ? is_allowed(field->table, member)
                                                         : calc_member_allowed(field, member))) {
             return false;
@@ -169,10 +150,7 @@ static bool is_allowed(const calc_table *table, void *object)
 
 static calc_status unpack_front(calc_unpack *in, calc_front *front)
 {
-    calc_exec any;
-    size_t members = 0; /* of 8 bytes, as the others of a calc_found */
-    each_member(calc_table_of(CALC_KIND_EXEC), &any, count_member, &members);
-    size_t count = unpack_count(in, 8 * (CALC_MAX_OBJECTIVES + 1 + members));
+    size_t count = unpack_count(in, 8 * (CALC_MAX_OBJECTIVES + 1)); /* and members */
     if (count == 0) {
         return CALC_OK;
     }
@@ -180,7 +158,7 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
     if (!front->item) {
         return CALC_ERR_NOMEM;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !in->failed; i++) {
         double objective[CALC_MAX_OBJECTIVES];
         calc_exec exec = {0};
         for (size_t o = 0; o < CALC_MAX_OBJECTIVES; o++) {
@@ -189,7 +167,7 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
             in->failed |= isnan(objective[o]);
         }
         uint64_t design = calc_unpack_u64(in);
-        each_member(calc_table_of(CALC_KIND_EXEC), &exec, unpack_member, in);
+        move_members(calc_table_of(CALC_KIND_EXEC), &exec, NULL, in);
         in->failed |= !is_allowed(calc_table_of(CALC_KIND_EXEC), &exec);
         front->item[i] = calc_found_of(design, &exec);
         memcpy(front->item[i].objective, objective, sizeof objective);
