@@ -176,9 +176,6 @@ typedef struct calc_milp_maker {
     calc_milp_place place[CALC_BALANCE_PLACES];
 } calc_milp_maker;
 
-/** Most layers of a kind on a place. */
-int calc_milp_most_layers(const calc_milp_maker *maker, int kind);
-
 /** Columns and rows of the layers of all places and their recomputation. */
 void calc_milp_make_layers(calc_milp_maker *maker);
 

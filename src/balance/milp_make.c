@@ -39,6 +39,14 @@ void calc_balance_orders(const calc_schedule_shape *s, bool less_memory, calc_sc
     }
 }
 
+/* Most layers of a kind on a place. */
+static int most_layers(const calc_milp_maker *m, int kind)
+{
+    int all = m->problem->layers[kind];
+    int most = m->problem->most_layers;
+    return most > 0 && most < all ? most : all;
+}
+
 /* Whether a program with so many columns, or rows, takes one more. */
 static bool takes_more(calc_milp_maker *maker, size_t count)
 {
@@ -117,7 +125,7 @@ static void add_columns(calc_milp_maker *m, int place)
     const calc_balance_problem *p = m->problem;
     calc_milp_place *at = &m->place[place];
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
-        int most = calc_milp_most_layers(m, kind);
+        int most = most_layers(m, kind);
         bool any = p->layers[kind] > 0;
         at->layers[kind] = any ? whole(m, CALC_MILP_LAYERS, kind, place, most) : -1;
         at->selective[kind] =
@@ -140,13 +148,13 @@ static void keep_order(calc_milp_maker *m, int place)
     if (at->reaches >= 0) {
         milp_row_add(m, CALC_MILP_LESS, 0);
         milp_term_add(m, at->layers[0], 1);
-        milp_term_add(m, at->reaches, -calc_milp_most_layers(m, 0));
+        milp_term_add(m, at->reaches, -most_layers(m, 0));
     }
     int beyond = place + 1 < m->places ? m->place[place + 1].reaches : -1;
     if (beyond < 0) {
         return;
     }
-    int most = calc_milp_most_layers(m, 1);
+    int most = most_layers(m, 1);
     milp_row_add(m, CALC_MILP_LESS, most);
     milp_term_add(m, at->layers[1], 1);
     milp_term_add(m, beyond, most);
@@ -160,7 +168,7 @@ static void keep_order(calc_milp_maker *m, int place)
 static void bound_layers(calc_milp_maker *m, int place)
 {
     const calc_balance_problem *p = m->problem;
-    int most = calc_milp_most_layers(m, 0) + calc_milp_most_layers(m, 1);
+    int most = most_layers(m, 0) + most_layers(m, 1);
     int least = calc_balance_least_of(p, place);
     if (least > 0) {
         milp_row_add(m, CALC_MILP_MORE, least);
@@ -184,7 +192,7 @@ static void bound_recompute(calc_milp_maker *m, int place)
         milp_term_add(m, at->full[kind], 1);
         milp_term_add(m, at->layers[kind], -1);
         if (at->selects >= 0) {
-            int most = calc_milp_most_layers(m, kind);
+            int most = most_layers(m, kind);
             milp_row_add(m, CALC_MILP_LESS, 0);
             milp_term_add(m, at->selective[kind], 1);
             milp_term_add(m, at->selects, -most);
@@ -231,13 +239,6 @@ static void make_alike(calc_milp_maker *m)
 
 /* ---- All --------------------------------------------------------------------------------------*/
 
-int calc_milp_most_layers(const calc_milp_maker *m, int kind)
-{
-    int all = m->problem->layers[kind];
-    int most = m->problem->most_layers;
-    return most > 0 && most < all ? most : all;
-}
-
 /* The layers of a place's stage on its chip. */
 static const calc_balance_layer *milp_layers_of(const calc_milp_maker *m, int place)
 {
@@ -282,7 +283,7 @@ static void make_flight(calc_milp_maker *m, int place)
         const double *each = layer[kind].flight_bytes;
         double most = fmax(each[CALC_BALANCE_NONE],
                            fmax(each[CALC_BALANCE_SELECTIVE], each[CALC_BALANCE_FULL]));
-        column.upper += calc_milp_most_layers(m, kind) * most / unit;
+        column.upper += most_layers(m, kind) * most / unit;
     }
     column.upper = ceil(column.upper) + 1;
     at->flight = milp_column_add(m, &column);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 void calc_normal_draw(calc_rng *rng, double *out, size_t count)
 {
     double two[2];

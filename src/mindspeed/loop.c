@@ -62,6 +62,30 @@ static bool find_result(const ranker *r, const calc_mindspeed_config *config,
     return status == CALC_OK && isfinite(profile.step_s);
 }
 
+/* The step time of a configuration [s]: of profiled modules (second generation), else calc's with
+ * the collectives that were measured; NaN: its profile is damaged.
+ * @param modules  set to whether it is of modules */
+static double evidence_s(calc_mindspeed_evidence *e, const calc_mindspeed_study *s,
+                         const calc_mindspeed_config *config, const calc_mindspeed_layout *layout,
+                         bool *modules)
+{
+    calc_mindspeed_profile p;
+    calc_errors errors = {0};
+    calc_status status = CALC_ERR_NOT_FOUND;
+    if (s->generation == CALC_MINDSPEED_GEN2) {
+        status = calc_mindspeed_modules_read(&p, s->profiles, &s->arguments->job, s->generation,
+                                             config, &errors);
+        calc_notes_take(&e->notes, &errors);
+    }
+    *modules = status == CALC_OK;
+    e->profiled += *modules;
+    if (!*modules) {
+        return status == CALC_ERR_NOT_FOUND ? calc_mindspeed_compose_s(layout, &e->folder.comm)
+                                            : NAN;
+    }
+    return calc_mindspeed_compose_modules_s(layout, &p);
+}
+
 /* Profiled modules are measured kernels already: only the rest of the step has their errors. */
 static bool take_time(ranker *r, calc_tune_candidate *c, const calc_mindspeed_config *config,
                       const calc_exec *exec)
@@ -69,7 +93,7 @@ static bool take_time(ranker *r, calc_tune_candidate *c, const calc_mindspeed_co
     bool modules = false;
     const calc_mindspeed_layout layout = {&r->app, r->study->system, exec};
     if (r->evidence) {
-        c->step_s = calc_mindspeed_evidence_s(r->evidence, r->study, config, &layout, &modules);
+        c->step_s = evidence_s(r->evidence, r->study, config, &layout, &modules);
     }
     for (int term = CALC_TUNE_TERM_MATRIX; modules && term <= CALC_TUNE_TERM_HOST; term++) {
         bool network = term == CALC_TUNE_TERM_NETWORK0 || term == CALC_TUNE_TERM_NETWORK1;
@@ -305,27 +329,6 @@ calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
     }
     return calc_mindspeed_points(&out->kernels, &out->folder.kernels, &out->folder.cache, &a->job,
                                  &a->app, study->system, errors);
-}
-
-double calc_mindspeed_evidence_s(calc_mindspeed_evidence *e, const calc_mindspeed_study *s,
-                                 const calc_mindspeed_config *config,
-                                 const calc_mindspeed_layout *layout, bool *modules)
-{
-    calc_mindspeed_profile p;
-    calc_errors errors = {0};
-    calc_status status = CALC_ERR_NOT_FOUND;
-    if (s->generation == CALC_MINDSPEED_GEN2) {
-        status = calc_mindspeed_modules_read(&p, s->profiles, &s->arguments->job, s->generation,
-                                             config, &errors);
-        calc_notes_take(&e->notes, &errors);
-    }
-    *modules = status == CALC_OK;
-    e->profiled += *modules;
-    if (!*modules) {
-        return status == CALC_ERR_NOT_FOUND ? calc_mindspeed_compose_s(layout, &e->folder.comm)
-                                            : NAN;
-    }
-    return calc_mindspeed_compose_modules_s(layout, &p);
 }
 
 void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence)

@@ -78,14 +78,6 @@ CALC_MUST_USE calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence 
                                                         const calc_mindspeed_study *study,
                                                         calc_errors *errors);
 
-/** The step time of a configuration [s]: of profiled modules (second generation), else calc's with
- *  the collectives that were measured; NaN: its profile is damaged.
- *  @param modules  set to whether it is of modules */
-double calc_mindspeed_evidence_s(calc_mindspeed_evidence *evidence,
-                                 const calc_mindspeed_study *study,
-                                 const calc_mindspeed_config *config,
-                                 const calc_mindspeed_layout *layout, bool *modules);
-
 /** Frees it; {0} is allowed. */
 void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence);
 
