@@ -332,7 +332,7 @@ static void missing(number_rows *l, const number_row *like)
 static double value_of(number_rows *l, int section, memory_field field, int64_t degree)
 {
     const calc_galvatron_request *request = l->reading->request;
-    number_row like = {.what = section, .field = field, .size = degree};
+    number_row like = {.what = section, .field = (int)field, .size = degree};
     /* The sequence length whose figure is used: the shortest profiled one for parameters, the
      * longest for all else; 0: the request's. */
     like.at = l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
