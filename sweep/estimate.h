@@ -1,4 +1,4 @@
-/** @file estimate.h  How long a sweep takes, and how much memory, measured on a few of its cells.
+/** @file estimate.h  How long a sweep takes, and how much memory, measured on a few of its units.
  */
 #ifndef CALC_SWEEP_ESTIMATE_H
 #define CALC_SWEEP_ESTIMATE_H
@@ -20,9 +20,8 @@
 /** The counts. Free with calc_census_free(). */
 typedef struct calc_census {
     calc_sweep_counts counts; /**< total and points rejected before evaluation */
-    double units, rows;       /**< of all designs: units of work, rows of their tables */
-    size_t most_rows;         /**< of one table */
-    double walk_s;            /**< that one processor takes to visit all cells of all designs */
+    double units;             /**< of work, of all designs */
+    size_t most_rows;         /**< of one unit's table */
     struct calc_census_walk *walk;
 } calc_census;
 
@@ -79,20 +78,18 @@ CALC_MUST_USE calc_status calc_sample(const calc_space *space, const calc_design
 
 /** What was measured. */
 typedef struct calc_sweep_estimate {
-    double cpu_s;        /**< of the whole sweep, on one otherwise idle core of this machine; */
-    double cells_s;      /**< of it, to visit cells, */
-    double rows_s;       /**< and to make the tables of units */
-    size_t cells;        /**< that were timed */
+    double cpu_s;        /**< of the whole sweep, on one otherwise idle core of this machine */
+    double layouts;      /**< that were timed */
     bool by_run;         /**< every layout needs calc_run() */
     double thread_bytes; /**< of memory that a thread takes */
     double found_bytes;  /**< memory of the results, with as many layouts in every group as in the
                               fullest so far */
 } calc_sweep_estimate;
 
-/** Draw rows of a space at random, the likelier the more layouts they have, evaluate them as the
- * sweep would, and extrapolate. Takes about a tenth of a second.
+/** Sweep a few units, then several times as many, until that takes some tenths of a second, and
+ *  extrapolate.
  *  @param census  of the space
- *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+ *  @return as calc_sweep() */
 CALC_MUST_USE calc_status calc_sweep_estimate_of(const calc_space *space,
                                                  const calc_designs *designs,
                                                  const calc_sweep_options *options,

@@ -491,7 +491,7 @@ static bool legal(calc_worker *w, size_t row, size_t choice)
     return met;
 }
 
-/* Select the legal lanes, of the rows asked for, among some lanes of a panel.
+/* Select the legal lanes among some lanes of a panel.
  * @param lane  their positions; changed
  * @return their number */
 static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lane, size_t lanes)
@@ -499,9 +499,9 @@ static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lan
     size_t kept = 0;
     for (size_t i = 0; i < lanes && !w->all_legal; i++) {
         size_t row = p->row[lane[i]];
-        bool asked = row >= w->first_row && row < w->last_row && w->runs[p->spread[lane[i]]];
+        bool runs = w->runs[p->spread[lane[i]]];
         lane[kept] = lane[i];
-        kept += asked && legal(w, row, p->choice[lane[i]]);
+        kept += runs && legal(w, row, p->choice[lane[i]]);
     }
     return w->all_legal ? lanes : kept;
 }
@@ -689,8 +689,7 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
     }
     w->alive.count = 0;
     w->all_legal = w->all_run && c->offloads && calc_filter_flags(w) &&
-                   !w->conditions.any[CALC_CONDITION_TILE] && w->first_row == 0 &&
-                   w->last_row >= w->rows.count;
+                   !w->conditions.any[CALC_CONDITION_TILE];
     share(w, row, choice);
     if (w->rows.shape.experts > 0) {
         share_experts(w, sheet);
@@ -782,10 +781,8 @@ static void run_sheet(calc_worker *w, calc_sheet *sheet, const bool kept[2])
     }
 }
 
-void calc_evaluate_cell(calc_worker *w, size_t first, size_t last)
+void calc_evaluate_cell(calc_worker *w)
 {
-    w->first_row = first;
-    w->last_row = last;
     w->job.shared = &w->shared;
     w->job.schedule = w->cell.exec.pipeline_schedule;
     w->job.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
