@@ -222,23 +222,51 @@ typedef struct asked {
 } asked;
 
 typedef struct asking {
-    const calc_designs *designs;
-    uint64_t kind;
+    const walk *w;
     asked *item; /* by point */
     size_t count, next;
-    calc_census_visit *visit;
-    void *context;
+    calc_sample_point *point;
+    uint64_t design, rows; /* parts that points of a row have in common are known of this one, and
+                            * of these rows: calc_worker */
+    calc_app app;
+    calc_system system;
+    calc_run_parts *parts; /* by row */
 } asking;
 
 static CALC_ORDER_BY(compare_asked, asked, point, i)
+
+/* A point of a place. */
+static void run_point(asking *a, const asked *item, const calc_worker_place *place)
+{
+    calc_sample_point *p = &a->point[item->i];
+    const calc_designs *designs = a->w->designs;
+    p->design = member_of(designs, a->w->kind, item->member);
+    p->verdict = calc_worker_decode(place, item->point - place->first, &p->exec);
+    if (p->verdict != CALC_VERDICT_OK) {
+        return;
+    }
+    const calc_worker *w = place->worker;
+    bool same = a->parts && p->design == a->design;
+    if (!same) {
+        designs->get(designs->context, p->design, &a->app, &a->system);
+    }
+    if (!same || a->rows != w->rows_filled) {
+        free(a->parts);
+        a->parts = calloc(w->rows.count, sizeof *a->parts);
+        a->design = p->design;
+        a->rows = w->rows_filled;
+    }
+    bool alike = a->parts && !calc_space_by_run(w->space);
+    calc_run_parts *parts = alike ? &a->parts[place->row - w->rows.row] : NULL;
+    p->verdict =
+        calc_run_alike(&a->app, &a->system, &p->exec, w->options->compat, parts, &p->stats);
+}
 
 static void visit_row(void *context, const calc_worker_place *place)
 {
     asking *a = context;
     while (a->next < a->count && a->item[a->next].point < place->worker->counts.total) {
-        const asked *item = &a->item[a->next++];
-        a->visit(a->context, item->i, member_of(a->designs, a->kind, item->member), place,
-                 item->point - place->first);
+        run_point(a, &a->item[a->next++], place);
     }
 }
 
@@ -259,60 +287,41 @@ static calc_status visit_units(walk *w, asking *a)
     return worker->status;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return CALC_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
-}
+static CALC_ORDER_BY(compare_points, calc_sample_point, index, index)
 
-calc_status calc_census_points(const calc_census *census, uint64_t *index, size_t count,
-                               calc_census_visit *visit, void *context, calc_errors *errors)
+calc_status calc_census_points(const calc_census *census, calc_sample_point *point, size_t count,
+                               calc_errors *errors)
 {
     walk *w = census->walk;
-    asking a = {.designs = w->designs, .visit = visit, .context = context};
-    a.item = malloc((count > 0 ? count : 1) * sizeof *a.item);
-    if (!a.item) {
-        return calc_errors_no_memory(errors);
-    }
-    calc_status status = CALC_OK;
+    asking a = {.w = w, .point = point, .item = malloc((count > 0 ? count : 1) * sizeof *a.item)};
+    calc_status status = a.item ? CALC_OK : calc_errors_no_memory(errors);
     uint64_t first = 0; /* point of the kind */
-    qsort(index, count, sizeof *index, compare_numbers);
+    qsort(point, count, sizeof *point, compare_points);
     size_t i = 0;
-    for (a.kind = 0; i < count && status == CALC_OK; a.kind++) {
-        uint64_t each = w->kind_total[a.kind];
-        uint64_t end = first + each * members_of(w->designs, a.kind);
+    for (uint64_t kind = 0; i < count && status == CALC_OK; kind++) {
+        uint64_t each = w->kind_total[kind];
+        uint64_t end = first + each * members_of(w->designs, kind);
         a.count = a.next = 0;
-        for (; i < count && index[i] < end; i++) {
-            a.item[a.count++] = (asked){
-                .point = (index[i] - first) % each, .member = (index[i] - first) / each, .i = i};
+        for (; i < count && point[i].index < end; i++) {
+            uint64_t own = point[i].index - first;
+            a.item[a.count++] = (asked){.point = own % each, .member = own / each, .i = i};
         }
         first = end;
-        if (a.count > 0) {
-            if (w->kind != a.kind) {
-                calc_census one;
-                status = list_units(w, a.kind, errors);
-                status =
-                    status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
-            }
-            status = status == CALC_OK ? calc_errors_status(errors, visit_units(w, &a)) : status;
+        if (a.count > 0 && w->kind != kind) {
+            calc_census one;
+            status = list_units(w, kind, errors);
+            status = status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
+        }
+        if (a.count > 0 && status == CALC_OK) {
+            status = calc_errors_status(errors, visit_units(w, &a));
         }
     }
     free(a.item);
+    free(a.parts);
     return status;
 }
 
 /* ---- Random points --------------------------------------------------------------------------- */
-
-/* The points to run_point. */
-typedef struct sampler {
-    const calc_designs *designs;
-    calc_compat compat;
-    calc_sample_point *point;
-    bool alike;            /* points of a row have parts in common, */
-    uint64_t design, rows; /* which are known of this one, and of these rows: calc_worker */
-    calc_app app;
-    calc_system system;
-    calc_run_parts *parts; /* by row */
-} sampler;
 
 /* Uniform number below `bound`, without bias. */
 static uint64_t below(calc_rng *rng, uint64_t bound)
@@ -327,69 +336,25 @@ static uint64_t below(calc_rng *rng, uint64_t bound)
     }
 }
 
-/* A point that was drawn. */
-static void run_point(void *context, size_t i, uint64_t design, const calc_worker_place *place,
-                      uint64_t point)
-{
-    sampler *s = context;
-    calc_sample_point *p = &s->point[i];
-    p->design = design;
-    p->verdict = calc_worker_decode(place, point, &p->exec);
-    if (p->verdict != CALC_VERDICT_OK) {
-        return;
-    }
-    const calc_worker *w = place->worker;
-    bool same = s->parts && design == s->design;
-    if (!same) {
-        s->designs->get(s->designs->context, design, &s->app, &s->system);
-    }
-    if (!same || s->rows != w->rows_filled) {
-        free(s->parts);
-        s->parts = calloc(w->rows.count, sizeof *s->parts);
-        s->design = design;
-        s->rows = w->rows_filled;
-    }
-    calc_run_parts *parts = s->alike && s->parts ? &s->parts[place->row - w->rows.row] : NULL;
-    p->verdict = calc_run_alike(&s->app, &s->system, &p->exec, s->compat, parts, &p->stats);
-}
-
-/* Draw from a space that was counted. */
-static calc_status draw_points(const calc_census *census, uint64_t seed, size_t count, sampler *s,
-                               calc_errors *errors)
-{
-    uint64_t *index = malloc(count * sizeof *index);
-    if (!index) {
-        return calc_errors_no_memory(errors);
-    }
-    calc_rng rng;
-    calc_rng_init(&rng, seed, 0);
-    for (size_t i = 0; i < count; i++) {
-        index[i] = below(&rng, census->counts.total);
-    }
-    calc_status status = calc_census_points(census, index, count, run_point, s, errors);
-    for (size_t i = 0; i < count; i++) {
-        s->point[i].index = index[i];
-    }
-    free(index);
-    return status;
-}
-
 calc_status calc_sample(const calc_space *space, const calc_designs *designs, calc_compat compat,
                         uint64_t seed, size_t count, calc_sample_point *out, uint64_t *total,
                         calc_errors *errors)
 {
     calc_census census;
-    sampler s = {designs, compat, out, .alike = !calc_space_by_run(space)};
     calc_status status = calc_census_take(&census, space, designs, compat, errors);
     *total = census.counts.total;
     if (status == CALC_OK && *total == 0) {
         status = calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
                                  "the space is empty");
     } else if (status == CALC_OK) {
-        status = draw_points(&census, seed, count, &s, errors);
+        calc_rng rng;
+        calc_rng_init(&rng, seed, 0);
+        for (size_t i = 0; i < count; i++) {
+            out[i].index = below(&rng, *total);
+        }
+        status = calc_census_points(&census, out, count, errors);
     }
     calc_census_free(&census);
-    free(s.parts);
     return status;
 }
 

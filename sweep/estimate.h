@@ -33,20 +33,6 @@ CALC_MUST_USE calc_status calc_census_take(calc_census *out, const calc_space *s
                                            const calc_designs *designs, calc_compat compat,
                                            calc_errors *errors);
 
-/** Called with points that were asked for.
- *  @param i       position in the list
- *  @param design  of the point; the place has another of its kind
- *  @param point   number of the point in its place, for calc_worker_decode() */
-typedef void calc_census_visit(void *context, size_t i, uint64_t design,
-                               const calc_worker_place *place, uint64_t point);
-
-/** Visit the points with the given numbers without walking through the whole space.
- *  @param index  below counts.total; put in ascending order
- *  @return CALC_OK or CALC_ERR_NOMEM with an error */
-CALC_MUST_USE calc_status calc_census_points(const calc_census *census, uint64_t *index,
-                                             size_t count, calc_census_visit *visit, void *context,
-                                             calc_errors *errors);
-
 void calc_census_free(calc_census *census);
 
 /** Whether that is the same of two. */
@@ -64,6 +50,12 @@ typedef struct calc_sample_point {
     calc_exec exec;   /**< of no use if the interleaving does not fit */
     calc_stats stats; /**< if the verdict is ok or about memory */
 } calc_sample_point;
+
+/** Evaluate points of a space by number, without walking through the whole space.
+ *  @param point  with their index, below counts.total; put in ascending order, the rest is filled
+ *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+CALC_MUST_USE calc_status calc_census_points(const calc_census *census, calc_sample_point *point,
+                                             size_t count, calc_errors *errors);
 
 /** Draw `count` points uniformly, with replacement, from all points of a space, feasible or not,
  *  and evaluate them. The points depend on space and seed alone. In order of their index.
