@@ -517,7 +517,7 @@ static void run_batches(walk *k, calc_exec *e)
             w->counts.skipped++;
             continue;
         }
-        calc_batch_serve(w, w->group, e);
+        calc_batch_serve(w, e);
         if (w->counts.evaluated % CALC_BATCH_LOOK == 0) {
             calc_batch_look(w);
         }

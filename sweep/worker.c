@@ -33,7 +33,7 @@ static void run_points(calc_worker *w, const calc_row *row, calc_exec *e)
             }
             for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag++) {
                 calc_cell_put_point(c, pair, &c->chunking[chunking], flag, e);
-                calc_point_take(w, w->group, e, NULL, CALC_POINT_RUN);
+                calc_batch_take(w, e);
             }
         }
     }
