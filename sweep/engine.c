@@ -457,6 +457,11 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
     result->elapsed_s = omp_get_wtime() - start_s;
     status = report(&s, status, errors);
     calc_units_free(&s.units);
+    if (s.worker && s.worker[0]) {
+        const calc_worker *w = s.worker[0];
+        result->thread_bytes =
+            (double)(sizeof *w + calc_rows_bytes(&w->rows) + calc_sheets_bytes(&w->sheets));
+    }
     for (int t = s.threads; t-- > 0 && s.worker;) { /* guests first */
         calc_worker_free(s.worker[t]);
     }

@@ -1,5 +1,6 @@
 #include "estimate.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,13 +118,11 @@ static void begin(walk *w, calc_worker *worker, calc_worker_visit *visit, void *
 static calc_status count_units(walk *w, calc_census *one)
 {
     int threads = w->units.count < SEVERAL_UNITS ? 1 : w->threads;
-    double walk_s = 0;
     calc_status status = CALC_OK;
     size_t most_rows = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : walk_s) reduction(max : status, most_rows)
+#pragma omp parallel num_threads(threads) reduction(max : status, most_rows)
     {
         calc_worker *worker = w->worker[omp_get_thread_num()];
-        double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
         begin(w, worker, NULL, NULL);
 #pragma omp for schedule(dynamic, 4)
         for (size_t i = 0; i < w->units.count; i++) {
@@ -135,12 +134,10 @@ static calc_status count_units(walk *w, calc_census *one)
             most_rows = rows > most_rows ? (size_t)rows : most_rows;
         }
         status = worker->status > status ? worker->status : status;
-        walk_s += calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
     }
-    *one = (calc_census){.units = (double)w->units.count, .walk_s = walk_s, .most_rows = most_rows};
+    *one = (calc_census){.units = (double)w->units.count, .most_rows = most_rows};
     for (int t = 0; t < threads; t++) {
         calc_result_add_counts(&one->counts, &w->worker[t]->counts);
-        one->rows += (double)w->worker[t]->rows_filled;
     }
     return status;
 }
@@ -162,8 +159,6 @@ static calc_status add_kind(calc_census *sum, const calc_census *one, uint64_t m
         fits = fits && add_times(&sum->counts.rejected[v], one->counts.rejected[v], members);
     }
     sum->units += one->units * (double)members;
-    sum->rows += one->rows * (double)members;
-    sum->walk_s += one->walk_s * (double)members;
     sum->most_rows = one->most_rows > sum->most_rows ? one->most_rows : sum->most_rows;
     return fits ? CALC_OK
                 : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
@@ -227,23 +222,51 @@ typedef struct asked {
 } asked;
 
 typedef struct asking {
-    const calc_designs *designs;
-    uint64_t kind;
+    const walk *w;
     asked *item; /* by point */
     size_t count, next;
-    calc_census_visit *visit;
-    void *context;
+    calc_sample_point *point;
+    uint64_t design, rows; /* parts that points of a row have in common are known of this one, and
+                            * of these rows: calc_worker */
+    calc_app app;
+    calc_system system;
+    calc_run_parts *parts; /* by row */
 } asking;
 
 static CALC_ORDER_BY(compare_asked, asked, point, i)
+
+/* A point of a place. */
+static void run_point(asking *a, const asked *item, const calc_worker_place *place)
+{
+    calc_sample_point *p = &a->point[item->i];
+    const calc_designs *designs = a->w->designs;
+    p->design = member_of(designs, a->w->kind, item->member);
+    p->verdict = calc_worker_decode(place, item->point - place->first, &p->exec);
+    if (p->verdict != CALC_VERDICT_OK) {
+        return;
+    }
+    const calc_worker *w = place->worker;
+    bool same = a->parts && p->design == a->design;
+    if (!same) {
+        designs->get(designs->context, p->design, &a->app, &a->system);
+    }
+    if (!same || a->rows != w->rows_filled) {
+        free(a->parts);
+        a->parts = calloc(w->rows.count, sizeof *a->parts);
+        a->design = p->design;
+        a->rows = w->rows_filled;
+    }
+    bool alike = a->parts && !calc_space_by_run(w->space);
+    calc_run_parts *parts = alike ? &a->parts[place->row - w->rows.row] : NULL;
+    p->verdict =
+        calc_run_alike(&a->app, &a->system, &p->exec, w->options->compat, parts, &p->stats);
+}
 
 static void visit_row(void *context, const calc_worker_place *place)
 {
     asking *a = context;
     while (a->next < a->count && a->item[a->next].point < place->worker->counts.total) {
-        const asked *item = &a->item[a->next++];
-        a->visit(a->context, item->i, member_of(a->designs, a->kind, item->member), place,
-                 item->point - place->first);
+        run_point(a, &a->item[a->next++], place);
     }
 }
 
@@ -264,60 +287,41 @@ static calc_status visit_units(walk *w, asking *a)
     return worker->status;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    return CALC_ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
-}
+static CALC_ORDER_BY(compare_points, calc_sample_point, index, index)
 
-calc_status calc_census_points(const calc_census *census, uint64_t *index, size_t count,
-                               calc_census_visit *visit, void *context, calc_errors *errors)
+calc_status calc_census_points(const calc_census *census, calc_sample_point *point, size_t count,
+                               calc_errors *errors)
 {
     walk *w = census->walk;
-    asking a = {.designs = w->designs, .visit = visit, .context = context};
-    a.item = malloc((count > 0 ? count : 1) * sizeof *a.item);
-    if (!a.item) {
-        return calc_errors_no_memory(errors);
-    }
-    calc_status status = CALC_OK;
+    asking a = {.w = w, .point = point, .item = malloc((count > 0 ? count : 1) * sizeof *a.item)};
+    calc_status status = a.item ? CALC_OK : calc_errors_no_memory(errors);
     uint64_t first = 0; /* point of the kind */
-    qsort(index, count, sizeof *index, compare_numbers);
+    qsort(point, count, sizeof *point, compare_points);
     size_t i = 0;
-    for (a.kind = 0; i < count && status == CALC_OK; a.kind++) {
-        uint64_t each = w->kind_total[a.kind];
-        uint64_t end = first + each * members_of(w->designs, a.kind);
+    for (uint64_t kind = 0; i < count && status == CALC_OK; kind++) {
+        uint64_t each = w->kind_total[kind];
+        uint64_t end = first + each * members_of(w->designs, kind);
         a.count = a.next = 0;
-        for (; i < count && index[i] < end; i++) {
-            a.item[a.count++] = (asked){
-                .point = (index[i] - first) % each, .member = (index[i] - first) / each, .i = i};
+        for (; i < count && point[i].index < end; i++) {
+            uint64_t own = point[i].index - first;
+            a.item[a.count++] = (asked){.point = own % each, .member = own / each, .i = i};
         }
         first = end;
-        if (a.count > 0) {
-            if (w->kind != a.kind) {
-                calc_census one;
-                status = list_units(w, a.kind, errors);
-                status =
-                    status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
-            }
-            status = status == CALC_OK ? calc_errors_status(errors, visit_units(w, &a)) : status;
+        if (a.count > 0 && w->kind != kind) {
+            calc_census one;
+            status = list_units(w, kind, errors);
+            status = status == CALC_OK ? calc_errors_status(errors, count_units(w, &one)) : status;
+        }
+        if (a.count > 0 && status == CALC_OK) {
+            status = calc_errors_status(errors, visit_units(w, &a));
         }
     }
     free(a.item);
+    free(a.parts);
     return status;
 }
 
 /* ---- Random points --------------------------------------------------------------------------- */
-
-/* The points to run_point. */
-typedef struct sampler {
-    const calc_designs *designs;
-    calc_compat compat;
-    calc_sample_point *point;
-    bool alike;            /* points of a row have parts in common, */
-    uint64_t design, rows; /* which are known of this one, and of these rows: calc_worker */
-    calc_app app;
-    calc_system system;
-    calc_run_parts *parts; /* by row */
-} sampler;
 
 /* Uniform number below `bound`, without bias. */
 static uint64_t below(calc_rng *rng, uint64_t bound)
@@ -332,303 +336,109 @@ static uint64_t below(calc_rng *rng, uint64_t bound)
     }
 }
 
-/* A point that was drawn. */
-static void run_point(void *context, size_t i, uint64_t design, const calc_worker_place *place,
-                      uint64_t point)
-{
-    sampler *s = context;
-    calc_sample_point *p = &s->point[i];
-    p->design = design;
-    p->verdict = calc_worker_decode(place, point, &p->exec);
-    if (p->verdict != CALC_VERDICT_OK) {
-        return;
-    }
-    const calc_worker *w = place->worker;
-    bool same = s->parts && design == s->design;
-    if (!same) {
-        s->designs->get(s->designs->context, design, &s->app, &s->system);
-    }
-    if (!same || s->rows != w->rows_filled) {
-        free(s->parts);
-        s->parts = calloc(w->rows.count, sizeof *s->parts);
-        s->design = design;
-        s->rows = w->rows_filled;
-    }
-    calc_run_parts *parts = s->alike && s->parts ? &s->parts[place->row - w->rows.row] : NULL;
-    p->verdict = calc_run_alike(&s->app, &s->system, &p->exec, s->compat, parts, &p->stats);
-}
-
-/* Draw from a space that was counted. */
-static calc_status draw_points(const calc_census *census, uint64_t seed, size_t count, sampler *s,
-                               calc_errors *errors)
-{
-    uint64_t *index = malloc(count * sizeof *index);
-    if (!index) {
-        return calc_errors_no_memory(errors);
-    }
-    calc_rng rng;
-    calc_rng_init(&rng, seed, 0);
-    for (size_t i = 0; i < count; i++) {
-        index[i] = below(&rng, census->counts.total);
-    }
-    calc_status status = calc_census_points(census, index, count, run_point, s, errors);
-    for (size_t i = 0; i < count; i++) {
-        s->point[i].index = index[i];
-    }
-    free(index);
-    return status;
-}
-
 calc_status calc_sample(const calc_space *space, const calc_designs *designs, calc_compat compat,
                         uint64_t seed, size_t count, calc_sample_point *out, uint64_t *total,
                         calc_errors *errors)
 {
     calc_census census;
-    sampler s = {designs, compat, out, .alike = !calc_space_by_run(space)};
     calc_status status = calc_census_take(&census, space, designs, compat, errors);
     *total = census.counts.total;
     if (status == CALC_OK && *total == 0) {
         status = calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
                                  "the space is empty");
     } else if (status == CALC_OK) {
-        status = draw_points(&census, seed, count, &s, errors);
+        calc_rng rng;
+        calc_rng_init(&rng, seed, 0);
+        for (size_t i = 0; i < count; i++) {
+            out[i].index = below(&rng, *total);
+        }
+        status = calc_census_points(&census, out, count, errors);
     }
     calc_census_free(&census);
-    free(s.parts);
     return status;
 }
 
 /* ---- Estimates ------------------------------------------------------------------------------- */
 
-enum { DRAWN = 1024, LEAST = 8, MOST = 1000000, MOST_RUN = 2000 /* layouts of one time */ };
+/* Units of the smallest shard that is timed, and how many times as many the next one has. */
+enum { LEAST = 8, MORE = 4 };
 
-/* Time for cells that make the best known, and for those that are timed; these are timed again, for
- * longer, as long as the sweep takes so many times that: the more is known, the more is skipped. */
-static const double warm_s = 0.03, timed_s = 0.06, most_s = 0.8, often = 100;
+/* Shards become larger until one takes so long, and none takes longer than that. */
+static const double enough_s = 0.15, most_s = 0.6;
 
 /* Lists have room to grow, and trees beside them. */
 static const double spare = 1.4;
 
-/* A cell, drawn by one of its layouts. */
-typedef struct draw {
-    uint64_t design;
-    calc_exec base, exec; /* of the unit, of the cell */
-    size_t procs_index, row;
-    bool rounds, legal[CALC_SPREADS];
-} draw;
-
-/* ---- Cells at random --------------------------------------------------------------------------
- */
-
-static void visit(void *context, size_t i, uint64_t design, const calc_worker_place *place,
-                  uint64_t point)
+static bool is_late(void *until_s, const calc_sweep_progress *progress)
 {
+    (void)progress;
+    return calc_clock_s(CLOCK_THREAD_CPUTIME_ID) > *(const double *)until_s;
+}
+
+static bool pass_by(void *context, const calc_sweep_point *point)
+{
+    (void)context;
     (void)point;
-    draw *item = context;
-    const calc_worker *w = place->worker;
-    item[i] = (draw){.design = design,
-                     .base = w->base,
-                     .exec = w->cell.exec,
-                     .procs_index = w->cell.procs_index,
-                     .row = (size_t)(place->row - w->rows.row),
-                     .rounds = w->cell.rounds};
-    memcpy(item[i].legal, w->cell.legal, sizeof item[i].legal);
+    return true;
 }
 
-static calc_status draw_cells(draw *item, const calc_census *census, calc_errors *errors)
-{
-    calc_rng rng;
-    uint64_t index[DRAWN];
-    uint64_t total = census->counts.total;
-    calc_rng_init(&rng, 0, 0);
-    for (size_t i = 0; i < DRAWN; i++) {
-        index[i] = (uint64_t)(calc_rng_real(&rng) * (double)total);
-        index[i] -= index[i] >= total;
-    }
-    calc_status status = calc_census_points(census, index, DRAWN, visit, item, errors);
-    for (size_t i = DRAWN - 1; i > 0 && status == CALC_OK; i--) {
-        size_t at = calc_rng_below(&rng, (uint32_t)(i + 1));
-        draw other = item[i];
-        item[i] = item[at];
-        item[at] = other;
-    }
-    return status;
-}
-
-/* ---- Their times ----------------------------------------------------------------------------- */
-
-/* Sums over cells. */
-typedef struct times {
-    size_t cells;
-    double rows_s;   /* per row of its unit's table */
-    double layout_s; /* per layout of the cell */
-    double run_s, layouts;
-} times;
-
-/* Time of some rows of the worker's cell. */
-static double time_rows(calc_worker *w, size_t first, size_t last)
-{
-    double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
-    calc_worker_run(w, first, last);
-    return calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
-}
-
-/* Of the layouts that are as this cell's but for their processors, the share whose replicas have
- * answered already. */
-static double share_known(const calc_worker *w)
-{
-    const calc_exec *e = &w->cell.exec;
-    const calc_values *procs = &w->space->axis[CALC_AXIS_num_procs];
-    int64_t replica = e->num_procs / e->strategy.data_par;
-    size_t alike = 0;
-    for (size_t i = 0; i < procs->count; i++) {
-        alike += procs->value[i] % replica == 0;
-    }
-    bool shares =
-        w->serve && w->space->batch_is_of_replica && calc_serve_shares(w->serve, e) && alike > 0;
-    return shares ? 1 - 1 / (double)alike : 0;
-}
-
-/* The rows of a cell, or those from the one that was drawn on if they are too many to be timed. */
-static void time_some(calc_worker *w, const draw *d, times *t)
-{
-    size_t first = 0;
-    size_t last = w->rows.count;
-    uint64_t most = w->by_run ? MOST_RUN : MOST;
-    uint64_t before = w->counts.total;
-    calc_worker_count(w, first, last);
-    if (w->counts.total - before > most) {
-        before = w->counts.total;
-        first = last = d->row;
-        while (last < w->rows.count && w->counts.total - before < most) {
-            calc_worker_count(w, last, last + 1);
-            last++;
-        }
-    }
-    if (w->options->per_num_procs) {
-        calc_worker_run(w, first, last); /* its group has had no best yet, as it mostly has */
-    }
-    double run_s = time_rows(w, first, last);
-    double known = share_known(w);
-    if (known > 0) {
-        run_s = (1 - known) * run_s + known * time_rows(w, first, last);
-    }
-    double layouts = (double)(w->counts.total - before);
-    t->layout_s += run_s / layouts;
-    t->run_s += run_s;
-    t->layouts += layouts;
-}
-
-static calc_status time_cell(calc_worker *w, const draw *d, times *t)
-{
-    double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
-    calc_status status = calc_worker_rows(w, &d->base);
-    if (status != CALC_OK) {
-        return status;
-    }
-    double rows_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
-    w->cell.exec = d->exec;
-    w->cell.filled = false;
-    w->cell.procs_index = d->procs_index;
-    w->cell.rounds = d->rounds;
-    memcpy(w->cell.legal, d->legal, sizeof w->cell.legal);
-    calc_worker_fill(w);
-    /* Units of which no cell matters are never laid out. */
-    start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
-    if (!calc_worker_hopeless(w)) {
-        calc_worker_lay_out(w);
-    }
-    t->rows_s += (rows_s + calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s) / (double)w->rows.count;
-    time_some(w, d, t);
-    t->cells++;
-    return w->status;
-}
-
-/* Cells in the order of the list until time is over.
- * @param app, system  the worker's */
-static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system, const draw *item,
-                              const calc_designs *designs, double limit_s, times *t)
-{
-    calc_status status = CALC_OK;
-    double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
-    *t = (times){0};
-    for (size_t i = 0; i < DRAWN && status == CALC_OK; i++) {
-        if (i >= LEAST && calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s > limit_s) {
-            break;
-        }
-        designs->get(designs->context, item[i].design, app, system);
-        calc_worker_begin(w, app, system, item[i].design);
-        status = time_cell(w, &item[i], t);
-    }
-    return status;
-}
-
-/* Time for the whole from the times of some. */
-static void extrapolate(const calc_worker *w, const calc_census *census, const times *warm,
-                        const times *timed, calc_sweep_estimate *out)
-{
-    double cells = (double)timed->cells;
-    /* Cells that differ in the batch alone are visited at once where they serve. */
-    bool at_once = calc_serve_walk_takes(w);
-    double visits = at_once ? (double)w->space->axis[CALC_AXIS_batch_size].count : 1;
-    double layouts_s = (double)census->counts.total * timed->layout_s / cells;
-    /* Until something good is known, all takes longer. */
-    double later_s = warm->layouts * timed->layout_s / cells;
-    out->cells_s = census->walk_s / visits;
-    out->rows_s = census->rows * timed->rows_s / cells;
-    out->cpu_s = out->cells_s + out->rows_s + layouts_s +
-                 (warm->run_s > later_s ? warm->run_s - later_s : 0);
-}
-
-/* Memory, from the worker's current use: few groups have all their finds yet. */
-static void weigh(calc_sweep_estimate *out, const calc_worker *w, const calc_designs *designs)
+/* Memory: few groups have all their finds yet. */
+static void weigh(calc_sweep_estimate *out, const calc_sweep_result *r)
 {
     size_t most = 0;
-    for (size_t g = 0; g < w->groups_count; g++) {
-        size_t count = w->groups[g].front.count + w->groups[g].top.count;
+    for (size_t g = 0; g < r->groups_count; g++) {
+        size_t count = r->group[g].front.count + r->group[g].top.count;
         most = count > most ? count : most;
     }
-    double groups = (double)w->groups_count * (w->options->per_design ? (double)designs->count : 1);
-    out->thread_bytes =
-        (double)(sizeof *w + calc_rows_bytes(&w->rows) + calc_sheets_bytes(&w->sheets));
-    out->found_bytes = groups * ((double)(sizeof *w->groups + sizeof *w->screens) +
-                                 (double)(most * sizeof(calc_found)) * spare);
+    double each = (double)(sizeof *r->group + sizeof(calc_screen));
+    out->thread_bytes = r->thread_bytes;
+    out->found_bytes =
+        (double)r->groups_count * (each + (double)(most * sizeof(calc_found)) * spare);
 }
 
 calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *designs,
                                    const calc_sweep_options *options, const calc_census *census,
                                    calc_sweep_estimate *out, calc_errors *errors)
 {
-    calc_kernel_level level[4];
-    const calc_kernel *kernel = level[calc_kernel_levels(level) - 1].run;
-    size_t groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1;
-    calc_worker *w = calc_worker_create(space, options, kernel, groups);
-    draw *item = calloc(DRAWN, sizeof *item);
-    calc_app app;
-    calc_system system;
-    times warm, timed;
-    calc_status status = CALC_OK;
-    *out = (calc_sweep_estimate){.by_run = w && w->by_run};
-    if (!w || !item) {
-        status = calc_errors_no_memory(errors);
-    } else if (census->counts.total > 0) {
-        status = draw_cells(item, census, errors);
-        if (status == CALC_OK) {
-            status = calc_errors_status(errors,
-                                        time_cells(w, &app, &system, item, designs, warm_s, &warm));
-        }
-        for (double limit_s = timed_s; status == CALC_OK && limit_s < most_s; limit_s *= 2) {
-            status = calc_errors_status(
-                errors, time_cells(w, &app, &system, item, designs, limit_s, &timed));
-            out->cells = timed.cells;
-            extrapolate(w, census, &warm, &timed, out);
-            if (out->cpu_s < often * limit_s) {
-                break;
-            }
-        }
-        weigh(out, w, designs);
+    double until_s = 0;
+    calc_sweep_options own = *options;
+    own.threads = 1;
+    own.point = options->point ? pass_by : NULL;
+    own.prepare = NULL;
+    own.checkpoint = NULL;
+    own.resumed = NULL;
+    own.progress = is_late;
+    own.progress_context = &until_s;
+    *out =
+        (calc_sweep_estimate){.by_run = calc_worker_by_run(options) || calc_space_by_run(space) ||
+                                        space->inference.phase != CALC_INFERENCE_PHASE_NONE};
+    double all = (double)census->counts.total;
+    for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
+        all -= (double)census->counts.rejected[v];
     }
-    calc_worker_free(w);
-    free(item);
+    calc_status status = CALC_OK;
+    double layouts = 0, cpu_s = 0; /* of the shard before */
+    bool ends = census->units == 0;
+    for (double units = LEAST; !ends && status == CALC_OK; units *= MORE) {
+        calc_sweep_result r;
+        double start_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID);
+        until_s = start_s + most_s;
+        uint64_t shards = (uint64_t)fmax(1, census->units / units);
+        uint64_t middle = (shards + 1) / 2; /* the first units are less like the others */
+        own.shard = (calc_shard){middle, shards, middle - 1};
+        status = calc_sweep(space, designs, &own, &r, errors);
+        out->cpu_s = calc_clock_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
+        out->layouts = (double)(r.counts.evaluated + r.counts.skipped);
+        bool whole = own.shard.count == 1 && !r.partial;
+        ends = whole || out->cpu_s > enough_s;
+        /* The more is known, the more is skipped: what is left costs as the last layouts did. */
+        bool grew = out->layouts > layouts && out->cpu_s > cpu_s;
+        double each_s = (out->cpu_s - (grew ? cpu_s : 0)) / (out->layouts - (grew ? layouts : 0));
+        cpu_s = out->cpu_s;
+        layouts = out->layouts;
+        out->cpu_s += whole || layouts == 0 ? 0 : (all - layouts) * each_s;
+        weigh(out, &r);
+        calc_sweep_result_free(&r);
+    }
     return status;
 }

@@ -1,4 +1,4 @@
-/** @file estimate.h  How long a sweep takes, and how much memory, measured on a few of its cells.
+/** @file estimate.h  How long a sweep takes, and how much memory, measured on a few of its units.
  */
 #ifndef CALC_SWEEP_ESTIMATE_H
 #define CALC_SWEEP_ESTIMATE_H
@@ -20,9 +20,8 @@
 /** The counts. Free with calc_census_free(). */
 typedef struct calc_census {
     calc_sweep_counts counts; /**< total and points rejected before evaluation */
-    double units, rows;       /**< of all designs: units of work, rows of their tables */
-    size_t most_rows;         /**< of one table */
-    double walk_s;            /**< that one processor takes to visit all cells of all designs */
+    double units;             /**< of work, of all designs */
+    size_t most_rows;         /**< of one unit's table */
     struct calc_census_walk *walk;
 } calc_census;
 
@@ -33,20 +32,6 @@ typedef struct calc_census {
 CALC_MUST_USE calc_status calc_census_take(calc_census *out, const calc_space *space,
                                            const calc_designs *designs, calc_compat compat,
                                            calc_errors *errors);
-
-/** Called with points that were asked for.
- *  @param i       position in the list
- *  @param design  of the point; the place has another of its kind
- *  @param point   number of the point in its place, for calc_worker_decode() */
-typedef void calc_census_visit(void *context, size_t i, uint64_t design,
-                               const calc_worker_place *place, uint64_t point);
-
-/** Visit the points with the given numbers without walking through the whole space.
- *  @param index  below counts.total; put in ascending order
- *  @return CALC_OK or CALC_ERR_NOMEM with an error */
-CALC_MUST_USE calc_status calc_census_points(const calc_census *census, uint64_t *index,
-                                             size_t count, calc_census_visit *visit, void *context,
-                                             calc_errors *errors);
 
 void calc_census_free(calc_census *census);
 
@@ -66,6 +51,12 @@ typedef struct calc_sample_point {
     calc_stats stats; /**< if the verdict is ok or about memory */
 } calc_sample_point;
 
+/** Evaluate points of a space by number, without walking through the whole space.
+ *  @param point  with their index, below counts.total; put in ascending order, the rest is filled
+ *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+CALC_MUST_USE calc_status calc_census_points(const calc_census *census, calc_sample_point *point,
+                                             size_t count, calc_errors *errors);
+
 /** Draw `count` points uniformly, with replacement, from all points of a space, feasible or not,
  *  and evaluate them. The points depend on space and seed alone. In order of their index.
  *  @param out    filled with `count` points
@@ -79,20 +70,18 @@ CALC_MUST_USE calc_status calc_sample(const calc_space *space, const calc_design
 
 /** What was measured. */
 typedef struct calc_sweep_estimate {
-    double cpu_s;        /**< of the whole sweep, on one otherwise idle core of this machine; */
-    double cells_s;      /**< of it, to visit cells, */
-    double rows_s;       /**< and to make the tables of units */
-    size_t cells;        /**< that were timed */
+    double cpu_s;        /**< of the whole sweep, on one otherwise idle core of this machine */
+    double layouts;      /**< that were timed */
     bool by_run;         /**< every layout needs calc_run() */
     double thread_bytes; /**< of memory that a thread takes */
     double found_bytes;  /**< memory of the results, with as many layouts in every group as in the
                               fullest so far */
 } calc_sweep_estimate;
 
-/** Draw rows of a space at random, the likelier the more layouts they have, evaluate them as the
- * sweep would, and extrapolate. Takes about a tenth of a second.
+/** Sweep a few units, then several times as many, until that takes some tenths of a second, and
+ *  extrapolate.
  *  @param census  of the space
- *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+ *  @return as calc_sweep() */
 CALC_MUST_USE calc_status calc_sweep_estimate_of(const calc_space *space,
                                                  const calc_designs *designs,
                                                  const calc_sweep_options *options,

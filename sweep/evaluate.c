@@ -200,7 +200,7 @@ static bool count_pair(calc_worker *w, tile_place at)
 /* ---- Points of a lane ------------------------------------------------------------------------ */
 
 /* The points of a lane. Most have done their work by their times alone: a layout is not small. */
-static void visit_lane(calc_worker *w, size_t lane, tile_place at, calc_point_purpose what)
+static void visit_lane(calc_worker *w, size_t lane, tile_place at, bool verifies)
 {
     const calc_cell *c = &w->cell;
     calc_stage_step step = calc_kernel_lane_step(&w->job, &c->shape[at.chunking],
@@ -213,8 +213,7 @@ static void visit_lane(calc_worker *w, size_t lane, tile_place at, calc_point_pu
             .tier1_bytes = step.tier1_bytes,
             .tier2_bytes = step.tier2_bytes,
         };
-        if (what == CALC_POINT_ENTER &&
-            (!w->conditions.flag_met[flag] || !calc_point_matters(w, w->group, &p))) {
+        if (!verifies && (!w->conditions.flag_met[flag] || !calc_point_matters(w, &p))) {
             continue;
         }
         if (!known) {
@@ -222,7 +221,7 @@ static void visit_lane(calc_worker *w, size_t lane, tile_place at, calc_point_pu
             known = true;
         }
         calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], flag, &w->exec);
-        calc_point_take(w, w->group, &w->exec, &p, what);
+        (verifies ? calc_point_verify : calc_point_enter)(w, &w->exec, &p);
     }
 }
 
@@ -233,8 +232,8 @@ static void visit(calc_worker *w, tile_place at)
         calc_point p = {w->best_s.of[lane], w->needs.tier1_bytes.of[lane],
                         w->needs.tier2_bytes.of[lane]};
         if (p.total_s <= w->needs.longest_s.of[lane] &&
-            (!w->bounded || calc_point_matters(w, w->group, &p))) {
-            visit_lane(w, lane, at, CALC_POINT_ENTER);
+            (!w->bounded || calc_point_matters(w, &p))) {
+            visit_lane(w, lane, at, false);
         }
     }
 }
@@ -256,7 +255,7 @@ static void verify(calc_worker *w, tile_place at)
 {
     const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
     for (size_t lane = 0; lane < w->job.panel->count && w->status == CALC_OK; lane++) {
-        visit_lane(w, lane, at, CALC_POINT_VERIFY);
+        visit_lane(w, lane, at, true);
         const calc_stage_links *links = tile_links(w, lane, at.pair);
         calc_stage_step step = calc_kernel_lane_step(&w->job, shape, links, lane, false);
         calc_stage_step least = calc_kernel_lane_step(&w->job, shape, links, lane, true);
@@ -491,7 +490,7 @@ static bool legal(calc_worker *w, size_t row, size_t choice)
     return met;
 }
 
-/* Select the legal lanes, of the rows asked for, among some lanes of a panel.
+/* Select the legal lanes among some lanes of a panel.
  * @param lane  their positions; changed
  * @return their number */
 static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lane, size_t lanes)
@@ -499,9 +498,9 @@ static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lan
     size_t kept = 0;
     for (size_t i = 0; i < lanes && !w->all_legal; i++) {
         size_t row = p->row[lane[i]];
-        bool asked = row >= w->first_row && row < w->last_row && w->runs[p->spread[lane[i]]];
+        bool runs = w->runs[p->spread[lane[i]]];
         lane[kept] = lane[i];
-        kept += asked && legal(w, row, p->choice[lane[i]]);
+        kept += runs && legal(w, row, p->choice[lane[i]]);
     }
     return w->all_legal ? lanes : kept;
 }
@@ -689,8 +688,7 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
     }
     w->alive.count = 0;
     w->all_legal = w->all_run && c->offloads && calc_filter_flags(w) &&
-                   !w->conditions.any[CALC_CONDITION_TILE] && w->first_row == 0 &&
-                   w->last_row >= w->rows.count;
+                   !w->conditions.any[CALC_CONDITION_TILE];
     share(w, row, choice);
     if (w->rows.shape.experts > 0) {
         share_experts(w, sheet);
@@ -782,10 +780,8 @@ static void run_sheet(calc_worker *w, calc_sheet *sheet, const bool kept[2])
     }
 }
 
-void calc_evaluate_cell(calc_worker *w, size_t first, size_t last)
+void calc_evaluate_cell(calc_worker *w)
 {
-    w->first_row = first;
-    w->last_row = last;
     w->job.shared = &w->shared;
     w->job.schedule = w->cell.exec.pipeline_schedule;
     w->job.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;

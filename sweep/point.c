@@ -50,11 +50,11 @@ static bool matters(const calc_worker *w, calc_sweep_group *group, double top_ob
     return o->objectives > 0 && !calc_front_dominates(&group->front, objective, o->objectives);
 }
 
-bool calc_point_matters(const calc_worker *w, calc_sweep_group *group, const calc_point *p)
+bool calc_point_matters(const calc_worker *w, const calc_point *p)
 {
     double objective[CALC_MAX_OBJECTIVES];
     double best = objectives_of(w->options, (double)w->cell.exec.batch_size, p, objective);
-    return matters(w, group, best, objective);
+    return matters(w, w->group, best, objective);
 }
 
 /* Enter a layout among the best, if it is one of them. @return false: it does not run
@@ -89,8 +89,7 @@ static bool enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec
     return true;
 }
 
-/* Compare one point with calc_run(): every bit of time and memory must agree. */
-static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
+void calc_point_verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
 {
     calc_stats s;
     calc_run(w->app, w->system, exec, w->options->compat, &s);
@@ -106,26 +105,17 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
     }
 }
 
-void calc_point_take(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
-                     const calc_point *p, calc_point_purpose what)
+void calc_point_enter(calc_worker *w, const calc_exec *exec, const calc_point *p)
 {
-    if (what == CALC_POINT_RUN) {
-        calc_batch_take(w, group, exec);
-    } else if (what == CALC_POINT_VERIFY) {
-        verify(w, exec, p);
-    } else {
-        /* Enter a point that the kernel evaluated, if it meets the conditions; if it does not,
-         * count it if it would matter, unless all are counted. */
-        if (calc_filter_point(w, exec, p->total_s)) {
-            double objective[CALC_MAX_OBJECTIVES] = {0};
-            double top = objectives_of(w->options, (double)exec->batch_size, p, objective);
-            if (enter(w, group, exec, top, objective)) {
-                calc_screening_enter(w, objective);
-                w->entered++;
-            }
-        } else if (!calc_filter_counts(w)) {
-            w->counts.filtered++;
+    if (calc_filter_point(w, exec, p->total_s)) {
+        double objective[CALC_MAX_OBJECTIVES] = {0};
+        double top = objectives_of(w->options, (double)exec->batch_size, p, objective);
+        if (enter(w, w->group, exec, top, objective)) {
+            calc_screening_enter(w, objective);
+            w->entered++;
         }
+    } else if (!calc_filter_counts(w)) {
+        w->counts.filtered++;
     }
 }
 
@@ -226,7 +216,7 @@ static void finish(calc_worker *w, const point *p, size_t place)
     enter_stats(w, p->group, &p->exec, &p->stats);
 }
 
-void calc_batch_serve(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
+void calc_batch_serve(calc_worker *w, const calc_exec *exec)
 {
     const calc_sweep_options *o = w->options;
     const calc_stats *stats;
@@ -241,7 +231,7 @@ void calc_batch_serve(calc_worker *w, calc_sweep_group *group, const calc_exec *
         met = calc_constraint_met(&o->constraint[i], exec, stats);
     }
     if (count(w, verdict, met)) {
-        enter_stats(w, group, exec, stats);
+        enter_stats(w, w->group, exec, stats);
     }
 }
 
@@ -265,7 +255,7 @@ void calc_batch_end(calc_worker *w)
     calc_batch_look(w);
 }
 
-void calc_batch_take(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
+void calc_batch_take(calc_worker *w, const calc_exec *exec)
 {
     if (w->stopped) {
         w->counts.total--; /* it was counted with its row */
@@ -273,7 +263,7 @@ void calc_batch_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
         w->counts.skipped++;
     } else if (w->batch) {
         point *p = &w->batch->point[w->batch->count++];
-        p->group = group;
+        p->group = w->group;
         p->exec = *exec;
         if (w->batch->count == CALC_SWEEP_PLACES) {
             calc_batch_end(w);
@@ -281,9 +271,9 @@ void calc_batch_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
     } else {
         if (w->serve) {
             calc_serve_at(w->serve, exec);
-            calc_batch_serve(w, group, exec);
+            calc_batch_serve(w, exec);
         } else {
-            point p = {.group = group, .exec = *exec};
+            point p = {.group = w->group, .exec = *exec};
             evaluate(w, &p, 0);
             finish(w, &p, 0);
         }

@@ -14,18 +14,14 @@ typedef struct calc_point {
 
 /** Whether a point at least this good in everything could still matter. Only if shorter and smaller
  *  is never worse (worker->bounded) does "at least this good" say anything. */
-bool calc_point_matters(const calc_worker *worker, calc_sweep_group *group, const calc_point *p);
+bool calc_point_matters(const calc_worker *worker, const calc_point *p);
 
-/** What to do with a point. */
-typedef enum calc_point_purpose {
-    CALC_POINT_ENTER,  /**< enter those that matter among the best, if they meet the conditions */
-    CALC_POINT_VERIFY, /**< compare them with calc_run() */
-    CALC_POINT_RUN     /**< evaluate them with calc_run(), filter, and enter */
-} calc_point_purpose;
+/** Enter a point that the kernel evaluated among the best of worker->group, if it matters and meets
+ *  the conditions; one that does not meet them is counted, unless all are counted. */
+void calc_point_enter(calc_worker *worker, const calc_exec *exec, const calc_point *p);
 
-/** Do that with one point. */
-void calc_point_take(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
-                     const calc_point *p, calc_point_purpose what);
+/** Compare it with calc_run(): every bit of time and memory must agree. */
+void calc_point_verify(calc_worker *worker, const calc_exec *exec, const calc_point *p);
 
 /** Whether to verify the next tile, a panel with an interleaving: evenly spread over those of a
  *  thread. */
@@ -42,12 +38,12 @@ typedef struct calc_batch calc_batch;
 /** A batch for `threads` threads, to be freed; NULL if memory is short. */
 calc_batch *calc_batch_create(int threads);
 
-/** Evaluate a point, filter it, show it and enter it among the best: now, or when the worker's
- *  batch is full. */
-void calc_batch_take(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec);
+/** Evaluate a point, filter it, show it and enter it among the best of worker->group: now, or when
+ * the worker's batch is full. */
+void calc_batch_take(calc_worker *worker, const calc_exec *exec);
 
 /** The same for a layout that serves, with the data it shares with others of its row (serve.h). */
-void calc_batch_serve(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec);
+void calc_batch_serve(calc_worker *worker, const calc_exec *exec);
 
 enum { CALC_BATCH_LOOK = 256 /**< points between two looks */ };
 

@@ -319,7 +319,8 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
     s->at = row->model.number;
 }
 
-bool calc_serve_shares(const calc_serve *s, const calc_exec *e)
+/* Whether a layout shares its answers with those of other numbers of replicas. */
+static bool shares(const calc_serve *s, const calc_exec *e)
 {
     const calc_inference *i = &e->inference;
     return s->replicas.keeps && s->replicas.shared && i->phase == CALC_INFERENCE_PHASE_SERVE &&
@@ -373,7 +374,7 @@ static void run(calc_serve *s, const calc_exec *exec, calc_replica *at)
 
 void calc_serve_at(calc_serve *s, const calc_exec *exec)
 {
-    s->alone = calc_serve_shares(s, exec);
+    s->alone = shares(s, exec);
     s->key = key_of(s, exec, s->alone);
     s->place = calc_replicas_place(&s->key);
 }
@@ -516,7 +517,7 @@ static void run_batches(walk *k, calc_exec *e)
             w->counts.skipped++;
             continue;
         }
-        calc_batch_serve(w, w->group, e);
+        calc_batch_serve(w, e);
         if (w->counts.evaluated % CALC_BATCH_LOOK == 0) {
             calc_batch_look(w);
         }

@@ -96,9 +96,6 @@ void calc_serve_at(calc_serve *serve, const calc_exec *exec);
  *          for if it is CALC_VERDICT_OK */
 calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);
 
-/** Whether a layout shares its answers with those of other numbers of replicas. */
-bool calc_serve_shares(const calc_serve *serve, const calc_exec *exec);
-
 /** Whether calc_run() gives the same results, as far as both are known. */
 bool calc_serve_agrees(const calc_serve *serve, const calc_exec *exec);
 

@@ -60,6 +60,7 @@ typedef struct calc_sweep_result {
     calc_sweep_group *group;
     bool partial; /**< stopped before the last unit */
     double elapsed_s;
+    double thread_bytes; /**< of memory that the first thread took */
     int threads;
     const char *cpu; /**< kernel level; static text */
 } calc_sweep_result;

@@ -16,7 +16,7 @@
 /* Layouts evaluated one by one, for cases that the kernel does not cover. */
 
 /* Every point of a choice of a row as calc_run() has it. */
-static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_sweep_group *group)
+static void run_points(calc_worker *w, const calc_row *row, calc_exec *e)
 {
     const calc_cell *c = &w->cell;
     size_t flags = c->reduces * c->gathers;
@@ -33,20 +33,19 @@ static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_s
             }
             for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag++) {
                 calc_cell_put_point(c, pair, &c->chunking[chunking], flag, e);
-                calc_point_take(w, group, e, NULL, CALC_POINT_RUN);
+                calc_batch_take(w, e);
             }
         }
     }
 }
 
-/* Evaluate every point of the rows from `first` to before `last` in worker->cell that networks and
- *  chunks allow. */
-static void points_run(calc_worker *w, size_t first, size_t last, calc_sweep_group *group)
+/* Evaluate every point of worker->cell that networks and chunks allow. */
+static void points_run(calc_worker *w)
 {
     const calc_cell *c = &w->cell;
     calc_exec e = c->exec;
     e.pipeline_interleaving = 1;
-    for (size_t i = first; i < last; i++) {
+    for (size_t i = 0; i < w->rows.count; i++) {
         const calc_row *row = &w->rows.row[i];
         int64_t expert_par = row->exec.strategy.expert_par;
         size_t choices = calc_cell_choices_count(c, &w->rows, expert_par, row->choices);
@@ -62,7 +61,7 @@ static void points_run(calc_worker *w, size_t first, size_t last, calc_sweep_gro
                 size_t legal = calc_cell_choices_of(c, expert_par)[choice];
                 calc_serve_row(w->serve, i * w->rows.choices + legal, &e);
             }
-            run_points(w, row, &e, group);
+            run_points(w, row, &e);
         }
     }
 }
@@ -171,18 +170,6 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
         w->region = calc_region_of(&w->rows);
     }
     return status;
-}
-
-void calc_worker_lay_out(calc_worker *w)
-{
-    if (w->laid_out || w->by_run || w->status != CALC_OK) {
-        return;
-    }
-    w->status = calc_rows_terms(&w->rows);
-    if (w->status == CALC_OK) {
-        w->status = calc_sheets_list(&w->sheets, &w->rows);
-    }
-    w->laid_out = true;
 }
 
 bool calc_worker_prunes(const calc_worker *w)
@@ -309,11 +296,6 @@ static void skip_rows(calc_worker *w, const calc_row_kind *kind)
     }
 }
 
-static calc_row_kind kind_of(const calc_row *row)
-{
-    return (calc_row_kind){row->spread, row->network, row->data_network, row->choices, 1};
-}
-
 pthread_mutex_t *calc_worker_set_group(calc_worker *w)
 {
     size_t group = w->options->per_num_procs ? w->cell.procs_index : 0;
@@ -322,14 +304,14 @@ pthread_mutex_t *calc_worker_set_group(calc_worker *w)
     return &w->lock[group];
 }
 
-bool calc_worker_hopeless(calc_worker *w)
+/* Whether no layout of the cell can matter, whatever its rows. */
+static bool is_hopeless(calc_worker *w)
 {
-    calc_worker_set_group(w);
-    return !w->by_run && calc_worker_prunes(w) && w->cell.fitting > 0 &&
+    return calc_worker_prunes(w) &&
            calc_region_least_s(&w->region, &w->cell.floor) > calc_screening_longest_s(w);
 }
 
-void calc_worker_run(calc_worker *w, size_t first, size_t last)
+static void run_rows(calc_worker *w)
 {
     calc_cell *c = &w->cell;
     if (c->reduces * c->gathers * c->fitting == 0) {
@@ -338,33 +320,21 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     pthread_mutex_t *lock = calc_worker_set_group(w);
     pthread_mutex_lock(lock);
     if (w->by_run) {
-        points_run(w, first, last, w->group);
-    } else if (calc_worker_hopeless(w)) {
-        bool all = first == 0 && last == w->rows.count;
-        for (size_t i = 0; i < w->rows.kinds && all; i++) {
+        points_run(w);
+    } else if (is_hopeless(w)) {
+        for (size_t i = 0; i < w->rows.kinds; i++) {
             skip_rows(w, &w->rows.kind[i]);
         }
-        for (size_t i = first; i < last && !all; i++) {
-            const calc_row_kind alone = kind_of(&w->rows.row[i]);
-            skip_rows(w, &alone);
-        }
     } else {
-        calc_worker_lay_out(w);
-        calc_evaluate_cell(w, first, last);
+        /* A unit needs terms and sheets if some layout may matter. */
+        if (!w->laid_out) {
+            w->status = calc_rows_terms(&w->rows);
+            w->status = w->status == CALC_OK ? calc_sheets_list(&w->sheets, &w->rows) : w->status;
+            w->laid_out = true;
+        }
+        calc_evaluate_cell(w);
     }
     pthread_mutex_unlock(lock);
-}
-
-void calc_worker_count(calc_worker *w, size_t first, size_t last)
-{
-    for (size_t i = first; i < last; i++) {
-        const calc_row_kind alone = kind_of(&w->rows.row[i]);
-        calc_worker_place place = {w, &w->rows.row[i], w->counts.total};
-        count_rows(w, &alone);
-        if (w->visit && w->counts.total > place.first) {
-            w->visit(w->visit_context, &place);
-        }
-    }
 }
 
 void calc_worker_cell(calc_worker *w)
@@ -373,14 +343,20 @@ void calc_worker_cell(calc_worker *w)
     if (w->cell.fitting + w->cell.unfit == 0) {
         return;
     }
-    if (w->visit) {
-        calc_worker_count(w, 0, w->rows.count);
+    for (size_t i = 0; i < w->rows.count && w->visit; i++) {
+        const calc_row *row = &w->rows.row[i];
+        calc_worker_place place = {w, row, w->counts.total};
+        count_rows(w,
+                   &(calc_row_kind){row->spread, row->network, row->data_network, row->choices, 1});
+        if (w->counts.total > place.first) {
+            w->visit(w->visit_context, &place);
+        }
     }
     for (size_t i = 0; i < w->rows.kinds && !w->visit; i++) {
         count_rows(w, &w->rows.kind[i]);
     }
     if (!w->counts_only) {
-        calc_worker_run(w, 0, w->rows.count);
+        run_rows(w);
     }
 }
 

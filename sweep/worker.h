@@ -87,12 +87,11 @@ struct calc_worker {
     calc_exec exec;  /**< of the visited lane, without the fields of pairs, chunkings and flags */
     calc_kernel_job job;
     calc_stage_terms shared;
-    calc_panel alive;           /**< lanes that may matter */
-    size_t first_row, last_row; /**< rows asked for: from the one to before the other */
-    bool runs[CALC_SPREADS];    /**< spreads of the sheet that are legal in the cell */
-    bool all_run;               /**< all of the sheet's are */
-    bool all_legal;             /**< nothing rules out any lane of the sheet in the cell */
-    size_t pairs;               /**< of networks, */
+    calc_panel alive;        /**< lanes that may matter */
+    bool runs[CALC_SPREADS]; /**< spreads of the sheet that are legal in the cell */
+    bool all_run;            /**< all of the sheet's are */
+    bool all_legal;          /**< nothing rules out any lane of the sheet in the cell */
+    size_t pairs;            /**< of networks, */
     unsigned char pair[CALC_CELL_PAIRS];
     size_t first_flag, flags; /**< and combinations of data_par_overlap and param_gather_overlap,
                                  that the terms are for */
@@ -145,22 +144,11 @@ CALC_MUST_USE calc_status calc_worker_rows(calc_worker *worker, const calc_exec 
 /** Whether bounds may skip. */
 bool calc_worker_prunes(const calc_worker *worker);
 
-/** Whether no layout of worker->cell, which calc_worker_fill() has filled, can matter, whatever its
- *  rows. */
-bool calc_worker_hopeless(calc_worker *worker);
-
-/** Fill their terms and sheets, unless that is done; a unit needs them if some layout may matter.
- *  Sets the worker's status. */
-void calc_worker_lay_out(calc_worker *worker);
-
 /** Evaluate worker->cell, which calc_cell_at() has set, with all rows. */
 void calc_worker_cell(calc_worker *worker);
 
-/** The parts of that: the common data of the rows of worker->cell; the layouts of the rows from
- *  `first` to before `last`, counted, and evaluated. */
+/** A part of that: the common data of the rows of worker->cell. */
 void calc_worker_fill(calc_worker *worker);
-void calc_worker_count(calc_worker *worker, size_t first, size_t last);
-void calc_worker_run(calc_worker *worker, size_t first, size_t last);
 
 /** The group that layouts of worker->cell belong to becomes the worker's. @return its lock */
 pthread_mutex_t *calc_worker_set_group(calc_worker *worker);
@@ -182,7 +170,7 @@ calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, 
  *  leave, with every chunking and every pair of networks. */
 
 /** Evaluate the lanes of all sheets in the worker's cell, which some chunking fits, and count them.
- *  @param first, last  of the rows from the one to before the other */
-void calc_evaluate_cell(calc_worker *worker, size_t first, size_t last);
+ */
+void calc_evaluate_cell(calc_worker *worker);
 
 #endif

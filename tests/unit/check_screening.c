@@ -171,7 +171,7 @@ static void offer(size_t n)
 {
     calc_exec exec = {.batch_size = (int64_t)known[n].batch, .num_procs = (int64_t)n + 1};
     go_to(&known[n]);
-    calc_point_take(worker, worker->group, &exec, &known[n].p, CALC_POINT_ENTER);
+    calc_point_enter(worker, &exec, &known[n].p);
     ck_assert_int_eq(worker->status, CALC_OK);
 }
 

@@ -363,14 +363,9 @@ static void write_work(calc_output *out, const calc_sweep_study *study, const ca
                         bytes);
     calc_output_printf(out, "%18s  of memory, about\n", bytes);
     calc_human_seconds_in(estimate->cpu_s / threads, seconds);
-    calc_output_printf(out,
-                       "%18s  with %d thread%s and nothing else to do, measured on %zu cells\n",
-                       seconds, threads, threads == 1 ? "" : "s", estimate->cells);
-    if (!estimate->by_run && estimate->cpu_s > 0) {
-        calc_output_printf(
-            out, "%12.0f%% + %2.0f%%  of that for cells and tables, before layouts\n",
-            100 * estimate->cells_s / estimate->cpu_s, 100 * estimate->rows_s / estimate->cpu_s);
-    }
+    calc_output_printf(
+        out, "%18s  with %d thread%s and nothing else to do, measured on %s layouts\n", seconds,
+        threads, threads == 1 ? "" : "s", calc_human_integer(estimate->layouts));
     write_needs(out, study, estimate->by_run);
 }
 
