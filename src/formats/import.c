@@ -1,6 +1,5 @@
 #include "formats/import.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/read.h"
-#include "io/json_report.h"
 #include "io/text.h"
 #include "io/utf8.h"
 #include "spec/field.h"

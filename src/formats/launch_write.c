@@ -359,10 +359,9 @@ static void tell_layout(void *context, const char *field, const char *value, boo
         "pipeline_interleaving pipeline_schedule activation_recompute weight_offload "
         "activations_offload optimizer_offload trained ";
     const telling *t = context;
-    char path[96];
     if (!calc_is_word(FOLLOWS " microbatch_size ", field)) {
-        snprintf(path, sizeof path, "actor.%s", field);
-        t->tell(t->context, path, value, layout && calc_is_word(sizes, field));
+        t->tell(t->context, CALC_TEXT(96, "actor.%s", field), value,
+                layout && calc_is_word(sizes, field));
     }
 }
 

@@ -668,10 +668,9 @@ static size_t part_lost(const calc_part *part, const calc_part *back, const char
         double other = calc_member_number(field, (const char *)back + field->offset);
         if (mine != other && uses(part, field->offset) && !told[i] &&
             !calc_is_word(elsewhere, field->key)) {
-            char name[128], text[CALC_VALUE_TEXT];
-            snprintf(name, sizeof name, "parts.%s.%s", part->name, field->key);
-            tell(context, name, calc_value_text(field, (const char *)part + field->offset, text),
-                 true);
+            char text[CALC_VALUE_TEXT];
+            tell(context, CALC_TEXT(128, "parts.%s.%s", part->name, field->key),
+                 calc_value_text(field, (const char *)part + field->offset, text), true);
             told[i] = true;
             count++;
         }

@@ -8,7 +8,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "formats/export.h"
 #include "io/csv_table.h"
 #include "io/output.h"
 
@@ -395,7 +394,6 @@ calc_status calc_run_log_command(const calc_text *log, calc_text *command, calc_
         stop = stop ? stop : to;
         const char *dots = find(line, stop, " ..");
         if (line > from && dots) {
-            char text[NAME];
             const char *name = dots, *value = dots + 1 + strspn(dots + 1, ".");
             while (name > line && dots - name < NAME - 1 && !strchr(" :\t", name[-1])) {
                 name--;
@@ -404,8 +402,8 @@ calc_status calc_run_log_command(const calc_text *log, calc_text *command, calc_
             while (stop > value && strchr(" \r", stop[-1])) {
                 stop--;
             }
-            snprintf(text, sizeof text, "%.*s", (int)(dots - name), name);
-            put_argument(out, text, value, (size_t)(stop - value));
+            put_argument(out, CALC_TEXT(NAME, "%.*s", (int)(dots - name), name), value,
+                         (size_t)(stop - value));
         }
         bool first = line <= from && from <= stop;
         calc_output_text(out, first ? "python pretrain_gpt.py \\\n" : line > from ? " \\\n" : "\n");

@@ -297,9 +297,8 @@ static bool take_layer(const reader *r, int entry)
                    {"hidden_size", &r->out->hidden_size},
                    {"seq_len", &r->out->seq_length}};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        char pointer[64];
-        snprintf(pointer, sizeof pointer, "/layers/%d/%s", entry, members[i].key);
-        members[i].to->of[entry] = whole_at(r, pointer);
+        members[i].to->of[entry] =
+            whole_at(r, CALC_TEXT(64, "/layers/%d/%s", entry, members[i].key));
         members[i].to->count = entry + 1;
         if (members[i].to->of[entry] == 0) {
             return false;
@@ -310,12 +309,11 @@ static bool take_layer(const reader *r, int entry)
 
 static calc_status take_layers(const reader *r, const calc_setting *s)
 {
-    char pointer[32];
     calc_json_place place;
     int entry = 0;
     for (;; entry++) {
-        snprintf(pointer, sizeof pointer, "/layers/%d", entry);
-        if (!calc_json_locate(r->text, r->length, pointer, CALC_JSON_VALUE, &place)) {
+        if (!calc_json_locate(r->text, r->length, CALC_TEXT(32, "/layers/%d", entry),
+                              CALC_JSON_VALUE, &place)) {
             break;
         }
         if (entry == CALC_GALVATRON_TYPES || !take_layer(r, entry)) {
@@ -370,10 +368,8 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
     if (shared && calc_word_in(training, key, strcspn(key, "."))) {
         return CALC_OK;
     }
-    char what[80];
-    snprintf(what, sizeof what, "argument of %s", block);
     names_of(block, names);
-    return unknown(r, s, what, key, names);
+    return unknown(r, s, CALC_TEXT(80, "argument of %s", block), key, names);
 }
 
 /* Reads "hardware_info" or "hardware_info.num_nodes". */

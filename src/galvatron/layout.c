@@ -572,11 +572,10 @@ static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, 
 static calc_status wrong_value(const reader *r, const calc_setting *s, size_t offset,
                                const char *expected)
 {
-    char text[192];
     const char *value = s->value + offset;
-    snprintf(text, sizeof text, "expected %s, found \"%s\"", expected,
-             calc_utf8_shown(value, strcspn(value, ",")));
-    return wrong(r, s, offset, NULL, text);
+    return wrong(r, s, offset, NULL,
+                 CALC_TEXT(192, "expected %s, found \"%s\"", expected,
+                           calc_utf8_shown(value, strcspn(value, ","))));
 }
 
 /* Reads up to `most` numbers from `lo` to `hi`. Without the key there are none, which is an error
@@ -694,7 +693,6 @@ static calc_status refuse_degrees(const reader *r, const char *key, int number, 
 /* Reads a list, which has a number for each layer. */
 static calc_status list_of(const reader *r, int what, int *out)
 {
-    char text[128];
     const char *key = lists[what].key;
     const calc_setting *s = calc_settings_last(r->settings, key);
     int count, *layers = &r->out->layers;
@@ -702,8 +700,8 @@ static calc_status list_of(const reader *r, int what, int *out)
                                     CALC_GALVATRON_LAYERS, out, &count);
     *layers = what == DEGREE ? count : *layers;
     if (status == CALC_OK && count > 0 && count != *layers) {
-        snprintf(text, sizeof text, "%d values beside %d of tp_sizes_enc", count, *layers);
-        return wrong(r, s, 0, "a value for each layer", text);
+        return wrong(r, s, 0, "a value for each layer",
+                     CALC_TEXT(128, "%d values beside %d of tp_sizes_enc", count, *layers));
     }
     for (int i = 0; i < *layers && status == CALC_OK; i++) {
         out[i] = count > 0 ? out[i] : lists[what].absent;

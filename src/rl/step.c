@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/process.h"
 #include "model/operators/parameters.h"
@@ -274,10 +275,8 @@ static calc_status run_pass(work *w, calc_job_role_index role, double sequences,
     bool memory = verdict == CALC_VERDICT_MEM1_CAPACITY || verdict == CALC_VERDICT_MEM2_CAPACITY;
     if (verdict != CALC_VERDICT_OK && !memory) {
         calc_reason reason[CALC_MAX_REASONS];
-        char text[320];
         size_t n = calc_reasons(s->app, s->system, &exec, CALC_COMPAT_NONE, stats, reason);
-        snprintf(text, sizeof text, "%s: %s", calc_job_role_name(role), n ? reason[0].text : "");
-        cannot(w, text);
+        cannot(w, CALC_TEXT(320, "%s: %s", calc_job_role_name(role), n ? reason[0].text : ""));
     }
     return CALC_OK;
 }

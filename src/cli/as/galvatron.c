@@ -97,9 +97,8 @@ static void show_stages(const task *s, calc_output *out)
     const calc_galvatron_answer *a = &s->found.best;
     calc_output_printf(out, "ends         %s: embedding and head\n", notation(s, &a->ends, text));
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout.division[i++]) {
-        char name[32];
-        snprintf(name, sizeof name, "stage %d", i);
-        calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i]),
+        calc_output_printf(out, "%-12s %s MB: %s\n", CALC_TEXT(32, "stage %d", i),
+                           calc_human_integer(a->used_mb[i]),
                            runs_of(s, first, first + s->layout.division[i], text));
     }
     calc_output_printf(

@@ -284,15 +284,14 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
                                      "a run",          "a layer of a block", "a stage"};
     const calc_field *field = ref->field;
     bool answer = ref->kind >= CALC_KIND_STATS;
-    char range[512], text[1024], meaning[CALC_FIELD_TEXT_MEANING];
+    char range[512], meaning[CALC_FIELD_TEXT_MEANING];
     calc_output_printf(out, "%s: %s of %s\n", name, answer ? "statistic" : "field", of[ref->kind]);
     calc_output_text(out, "  ");
     calc_help_wrapped(out, calc_field_text_meaning(calc_table_of(ref->kind), field, meaning), 2);
     calc_field_text_range(field, range, sizeof range);
     write_alias(out, name, ref);
     if (!answer) {
-        snprintf(text, sizeof text, "%s %s", calc_field_text_type(field), range);
-        write_line(out, "takes", text);
+        write_line(out, "takes", CALC_TEXT(1024, "%s %s", calc_field_text_type(field), range));
         write_absent(out, field);
     }
     write_line(out, "unit", field->unit);

@@ -103,11 +103,9 @@ static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inpu
     const calc_log_series *batch = &log->series[CALC_LOG_BATCH];
     double last = batch->count > 0 ? batch->value[batch->count - 1] : 0;
     if (!serves && last > 0 && last != (double)in->exec.batch_size) {
-        char hint[64];
-        snprintf(hint, sizeof hint, "--set batch_size=%.0f", last);
-        return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, hint,
-                              "its last global batch is %.0f, that of the layout %jd", last,
-                              in->exec.batch_size);
+        return calc_errors_at(
+            errors, CALC_ERR_RULE, out->name, 0, 0, CALC_TEXT(64, "--set batch_size=%.0f", last),
+            "its last global batch is %.0f, that of the layout %jd", last, in->exec.batch_size);
     }
     for (calc_log_what i = 0; i < CALC_LOG_COUNT; i++) {
         bool serving = i >= CALC_LOG_TPOT && i <= CALC_LOG_OUTPUT_TOKENS_PER_S;

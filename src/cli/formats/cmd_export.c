@@ -1,7 +1,6 @@
 #include "cli/formats/export.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -501,12 +501,11 @@ static void point_into_object(const calc_rl_task *task, calc_job_role_index role
     }
     for (int i = 0; i < errors->count; i++) {
         calc_error *e = &errors->item[i];
-        char key[128];
         if (strncmp(e->file, begins, sizeof begins - 1) == 0) {
-            snprintf(key, sizeof key, "%.*s", (int)strcspn(e->file + sizeof begins - 1, "="),
-                     e->file + sizeof begins - 1);
             snprintf(e->pointer, sizeof e->pointer, "/roles/%s/execution/%.80s",
-                     calc_job_role_name(role), key);
+                     calc_job_role_name(role),
+                     CALC_TEXT(128, "%.*s", (int)strcspn(e->file + sizeof begins - 1, "="),
+                               e->file + sizeof begins - 1));
             for (char *dot = e->pointer; (dot = strchr(dot, '.')); *dot = '/') {
             }
             e->file[0] = '\0';
@@ -553,14 +552,11 @@ static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_
     seat->exec = &in->exec;
     int64_t procs = in->exec.num_procs, chips = task->chips[seat->pool];
     if (role == CALC_JOB_ROLLOUT ? chips % procs != 0 : chips != procs) {
-        char pointer[64], text[96];
-        snprintf(pointer, sizeof pointer, "/roles/%s/execution", calc_job_role_name(role));
-        snprintf(text, sizeof text, "%s is on %jd processors, its pool has %jd",
-                 calc_job_role_name(role), procs, chips);
-        return job_error(errors, pointer,
-                         role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them"
-                                                  : NULL,
-                         "%s", text);
+        return job_error(
+            errors, CALC_TEXT(64, "/roles/%s/execution", calc_job_role_name(role)),
+            role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them" : NULL, "%s",
+            CALC_TEXT(96, "%s is on %jd processors, its pool has %jd", calc_job_role_name(role),
+                      procs, chips));
     }
     return CALC_OK;
 }

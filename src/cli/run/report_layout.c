@@ -409,9 +409,8 @@ void calc_report_layout_write(calc_output *out, const calc_run_outcome *r)
     const calc_exec *e = &r->inputs.exec;
     calc_groups groups = calc_groups_of(e, &e->strategy);
     char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX];
-    char title[300];
-    snprintf(title, sizeof title, "Layout: %.250s", r->inputs.input[CALC_KIND_EXEC].name);
-    calc_report_title(out, &r->paint, title);
+    calc_report_title(out, &r->paint,
+                      CALC_TEXT(300, "Layout: %.250s", r->inputs.input[CALC_KIND_EXEC].name));
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
              choice(e, "tensor_par_overlap"));
     write_dimension(out, r, "tensor", (double)e->strategy.tensor_par, &groups.tensor, how);

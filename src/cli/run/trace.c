@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
@@ -240,10 +241,8 @@ static void write_names(writer *w, int64_t stages)
     calc_trace_process(w->out, 0, "step");
     calc_trace_thread(w->out, (calc_trace_track){0, THREAD_STEP}, "step");
     for (int64_t i = 0; i < stages; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "stage %jd", i);
         w->stage = i;
-        calc_trace_process(w->out, i + 1, name);
+        calc_trace_process(w->out, i + 1, CALC_TEXT(64, "stage %jd", i));
         calc_trace_thread(w->out, track_of(w, THREAD_COMPUTE), "compute");
         calc_trace_thread(w->out, track_of(w, THREAD_P2P), "messages between stages");
         calc_trace_thread(w->out, track_of(w, THREAD_DATA), "data parallel");

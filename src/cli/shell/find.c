@@ -598,9 +598,8 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
         }
     }
     if (found && rival) {
-        char hint[256];
-        snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
-        status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+        status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                                 CALC_TEXT(256, "write \"%s\" or \"%s\"", found->name, rival->name),
                                  "more than one %s is named \"%.60s\"", kinds[kind].text, name);
     } else if (found) {
         snprintf(path, CALC_FIND_PATH_MAX, "%s", found->path);

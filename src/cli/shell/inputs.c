@@ -584,9 +584,7 @@ static void blame_assignment(calc_errors *errors, const calc_field_ref *set, con
         path_of_pointer(error->pointer, path, sizeof path);
         if (error->kind == set->kind && calc_field_find(error->kind, path, &ref) == CALC_OK &&
             ref.offset == set->offset && ref.field == set->field) {
-            char file[sizeof error->file];
-            snprintf(file, sizeof file, "--set %s", assignment);
-            calc_error_place(error, file, 0, 0);
+            calc_error_place(error, CALC_TEXT(sizeof error->file, "--set %s", assignment), 0, 0);
         }
     }
 }
@@ -844,9 +842,7 @@ calc_status calc_inputs_set(const calc_args *args, int opt, calc_app *app, calc_
         }
         const void *const object[CALC_INPUTS] = {app, system, exec};
         if (!object[where.kind]) {
-            char name[256];
-            snprintf(name, sizeof name, "--set %s", text);
-            calc_errors_at(errors, CALC_ERR_FIELD, name, 0, 0, NULL,
+            calc_errors_at(errors, CALC_ERR_FIELD, CALC_TEXT(256, "--set %s", text), 0, 0, NULL,
                            "it is a field of %s, and none is given",
                            calc_find_kind_text(where.kind));
         }

@@ -281,9 +281,8 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
         return complain(args, "%.*s takes no value", (int)length, word);
     }
     if (stands) {
-        char choice[64];
-        snprintf(choice, sizeof choice, "%.*s", (int)strcspn(before + 1, " "), before + 1);
-        value = opt->choices[calc_choice_index(opt->choices, choice)];
+        value = opt->choices[calc_choice_index(
+            opt->choices, CALC_TEXT(64, "%.*s", (int)strcspn(before + 1, " "), before + 1))];
     } else if (!opt->value) {
         value = "";
     } else if (!value && opt->lone && (!next || strncmp(next, "--", 2) == 0)) {

@@ -26,7 +26,6 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
                       size_t rank, double full_s, int columns, bool seen[CALC_STACK_KINDS])
 {
     enum { LEFT = 5, SIZES = 13, RIGHT = 11 };
-    char sizes[80];
     double time_s[CALC_STACK_KINDS];
     const calc_exec *e = &found->exec;
     calc_breakdown_kinds(&found->stats, time_s);
@@ -34,9 +33,9 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
         time_s[kind] /= (double)e->batch_size;
         seen[kind] = seen[kind] || time_s[kind] > 0;
     }
-    snprintf(sizes, sizeof sizes, "%" PRId64 "/%" PRId64 "/%" PRId64, e->strategy.tensor_par,
-             e->pipeline_par, e->strategy.data_par);
-    calc_output_printf(out, "%*zu %*s ", LEFT, rank, SIZES, sizes);
+    calc_output_printf(out, "%*zu %*s ", LEFT, rank, SIZES,
+                       CALC_TEXT(80, "%" PRId64 "/%" PRId64 "/%" PRId64, e->strategy.tensor_par,
+                                 e->pipeline_par, e->strategy.data_par));
     calc_stack_write(out, paint, time_s, full_s, columns - LEFT - SIZES - RIGHT - 2);
     calc_output_printf(out, "%*s\n", RIGHT, calc_human_seconds(sample_s(found)));
 }
@@ -343,9 +342,8 @@ static void write_work(calc_output *out, const calc_sweep_study *study, const ca
     write_count(out, counts->total, "layouts");
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         if (counts->rejected[v] > 0) {
-            char what[64];
-            snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
-            write_count(out, counts->rejected[v], what);
+            write_count(out, counts->rejected[v],
+                        CALC_TEXT(64, "rejected: %s", calc_verdict_text((calc_verdict)v)));
             left -= counts->rejected[v];
         }
     }

@@ -453,10 +453,8 @@ static void put_command(calc_put *put, const calc_args *args)
     }
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &calc_tune_opts[args->use[i].opt];
-        char name[64];
-        snprintf(name, sizeof name, "--%s", opt->name);
         if (!calc_is_word(telling, opt->name)) {
-            calc_put_text(put, NULL, name);
+            calc_put_text(put, NULL, CALC_TEXT(64, "--%s", opt->name));
             if (opt->value) {
                 calc_put_text(put, NULL, args->use[i].value);
             }

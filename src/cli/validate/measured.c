@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
