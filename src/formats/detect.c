@@ -336,9 +336,8 @@ static const char *other_work(const char *words, const calc_settings *settings,
     }
     for (size_t i = 0; i < 2 * settings->count; i++) { /* a key, or a key with its value */
         const calc_setting *s = &settings->item[i / 2];
-        char key[PATH_SIZE];
         size_t outer = s->key[0] != '-' && !strchr(s->key, '.'); /* patterns with a dot before */
-        snprintf(key, sizeof key, i % 2 ? ".%s:%s" : ".%s", s->key, s->value);
+        const char *key = CALC_TEXT(PATH_SIZE, i % 2 ? ".%s:%s" : ".%s", s->key, s->value);
         if (calc_framework_unread(&others, key + !outer, s->value, &sentence) == CALC_UNREAD_COST) {
             calc_utf8_show(what, key + 1, strlen(key + 1));
             return sentence;

@@ -147,8 +147,7 @@ calc_unread calc_import_unread(const calc_framework *framework, const calc_setti
                                char sentence[CALC_UNREAD_TEXT], const char **key)
 {
     const calc_framework launchers = {.unread = "launchers"};
-    char option[160];
-    snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
+    const char *option = CALC_TEXT(160, "%.*s", (int)strcspn(setting->key, "."), setting->key);
     calc_unread what = calc_framework_unread(framework, setting->key, setting->value, key);
     if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') {
         what = calc_framework_unread(&launchers, setting->key, setting->value, key);
@@ -304,8 +303,7 @@ static bool has_any(const calc_import *import, const char *options, size_t lengt
 {
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *s = &import->settings->item[i];
-        char given[160];
-        snprintf(given, sizeof given, "%s=%s", s->key, s->value);
+        const char *given = CALC_TEXT(160, "%s=%s", s->key, s->value);
         for (const char *at = options; at < options + length; at += at[strcspn(at, "| ")] == '|') {
             size_t end = strcspn(at, "| "), key = strlen(s->key);
             bool same = strncmp(given, at, end) == 0;

@@ -377,8 +377,7 @@ calc_status calc_job_launch_lost(const calc_job_launch_format *format,
         return CALC_ERR_NOMEM;
     }
     ignored.count = ignored.dropped = 0;
-    char command[64];
-    snprintf(command, sizeof command, "%s", command_of(format, launch));
+    char *command = CALC_TEXT(64, "%s", command_of(format, launch));
     const calc_text text = {.data = command, .length = strlen(command)};
     calc_status status = calc_job_launch_read(format, &import, &text, back, &ignored);
     if (status == CALC_OK) {

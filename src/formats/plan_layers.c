@@ -522,10 +522,9 @@ static calc_part *mixer_at(const calc_plan *plan, calc_app *app, int64_t window,
         apply_delta(plan, p);
         return p;
     }
-    char name[32] = "";
     const char *base = sparse ? "dsa" : local || unrotated ? "" : "attention";
-    calc_append(name, sizeof name, "%s%s%s%s", base, local ? "local" : "", unrotated ? "nope" : "",
-                shared ? "_shared" : "");
+    const char *name = CALC_TEXT(32, "%s%s%s%s", base, local ? "local" : "",
+                                 unrotated ? "nope" : "", shared ? "_shared" : "");
     calc_part *p = part_named(app, name, CALC_PART_TYPE_ATTENTION);
     p->window_size = local ? window : 0;
     p->position_type = unrotated ? CALC_POSITION_TYPE_NONE : p->position_type;
@@ -726,9 +725,8 @@ void calc_plan_layers_lost(const calc_app *app, const calc_app *back, const char
         count = sequence_lost(app, back, elsewhere, true, tell, context);
     }
     if (count == 0 && app->num_blocks != back->num_blocks) {
-        char text[96];
-        snprintf(text, sizeof text, "%lld: there they are %lld layers of one part each",
-                 (long long)app->num_blocks, (long long)back->num_blocks);
+        const char *text = CALC_TEXT(96, "%lld: there they are %lld layers of one part each",
+                                     (long long)app->num_blocks, (long long)back->num_blocks);
         tell(context, "num_blocks", text, false);
     }
 }

@@ -281,8 +281,7 @@ static void put_value(calc_output *out, const char *value, size_t length)
 /* The option of an argument; none where it is on as without options. */
 static void put_argument(calc_output *out, const char *name, const char *value, size_t length)
 {
-    char word[8] = "";
-    snprintf(word, sizeof word, "%.*s", (int)length, value);
+    const char *word = CALC_TEXT(8, "%.*s", (int)length, value);
     bool on = strcmp(word, "True") == 0, off = strcmp(word, "False") == 0;
     bool said = *word && strcmp(word, "None") != 0 && !off;
     const char *option = name, *before = "";

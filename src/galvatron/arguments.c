@@ -377,9 +377,8 @@ static calc_status take(const reader *r, const calc_setting *s, const char *path
 {
     const char *blocks[NAMES];
     size_t length = strcspn(path, ".");
-    char block[64];
     names_of(NULL, blocks);
-    snprintf(block, sizeof block, "%.*s", (int)length, path);
+    const char *block = CALC_TEXT(64, "%.*s", (int)length, path);
     if (calc_choice_index(blocks, block) < 0) {
         /* Reports an unknown block once, by itself; a name with a dot looks like an argument in a
          * block, of which there is none. */

@@ -263,9 +263,8 @@ static calc_status run_pass(work *w, calc_job_role_index role, double sequences,
     int before = w->errors->count;
     calc_status status = calc_check(s->app, s->system, &exec, w->errors);
     for (int i = before; i < w->errors->count; i++) {
-        char place[64];
-        snprintf(place, sizeof place, "%s, %s", calc_job_role_name(role),
-                 training ? "update" : "forward pass");
+        const char *place =
+            CALC_TEXT(64, "%s, %s", calc_job_role_name(role), training ? "update" : "forward pass");
         calc_error_place(&w->errors->item[i], place, 0, 0);
     }
     if (status != CALC_OK) {

@@ -454,7 +454,6 @@ static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why
     enum { MOST = 4096 };
     const calc_framework *framework = calc_why_script_of(inputs);
     bool serves = framework && framework->serves;
-    char procs[24];
     pinned pins;
     calc_exec *found = NULL;
     calc_errors ignored = {0};
@@ -464,7 +463,7 @@ static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why
         return false;
     }
     calc_inputs own = *inputs;
-    snprintf(procs, sizeof procs, "%jd", inputs->exec.num_procs);
+    const char *procs = CALC_TEXT(24, "%jd", inputs->exec.num_procs);
     own.procs = procs;
     own.batch = NULL;
     own.framework = framework->name;

@@ -84,8 +84,7 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
         bad_cap(text, "has an empty name", errors);
     }
     for (size_t k = 0; k < list.count; k++) {
-        char word[CALC_LIST_SIZE];
-        snprintf(word, sizeof word, "%s", list.item[k]);
+        char *word = CALC_TEXT(CALC_LIST_SIZE, "%s", list.item[k]);
         char *colon = strrchr(word, ':');
         double most = -1;
         int i = 0;

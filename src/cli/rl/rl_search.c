@@ -84,10 +84,9 @@ static calc_status add_quick(const calc_rl_task *task, const calc_rl_member *m, 
                              calc_errors *errors)
 {
     layouts quick = {NULL, 0};
-    char batch[48];
     const char **set = calc_make(m->set_count + 1, sizeof *set);
-    snprintf(batch, sizeof batch, "inference.batch=%.0f",
-             task->problem.chips[task->problem.seat[CALC_JOB_ROLLOUT].pool]);
+    const char *batch = CALC_TEXT(48, "inference.batch=%.0f",
+                                  task->problem.chips[task->problem.seat[CALC_JOB_ROLLOUT].pool]);
     for (size_t i = 0; i < m->set_count; i++) {
         set[i] = m->set[i];
     }

@@ -153,8 +153,7 @@ static const char *said(const calc_rl_member *m, const char *field)
     (void)!calc_field_find(CALC_KIND_EXEC, field, &meant);
     for (size_t i = 0; i < m->set_count; i++) {
         const char *text = strncmp(m->set[i], "exe.", 4) == 0 ? m->set[i] + 4 : m->set[i];
-        char path[64];
-        snprintf(path, sizeof path, "%.*s", (int)strcspn(text, "="), text);
+        const char *path = CALC_TEXT(64, "%.*s", (int)strcspn(text, "="), text);
         bool is =
             calc_field_find(CALC_KIND_EXEC, path, &named) == CALC_OK && named.field == meant.field;
         found = is ? text + strcspn(text, "=") + 1 : found;
@@ -221,9 +220,8 @@ static const char *assignment_of(const calc_rl_words *words, const char *pointer
 {
     const char *found = NULL;
     for (size_t i = 0; i < words->set_count; i++) {
-        char path[128];
         size_t length = strcspn(words->set[i], "=");
-        snprintf(path, sizeof path, "/%.*s", (int)length, words->set[i]);
+        char *path = CALC_TEXT(128, "/%.*s", (int)length, words->set[i]);
         for (char *dot = path; (dot = strchr(dot, '.')); *dot = '/') {
         }
         size_t own = strlen(path), all = strlen(pointer);
@@ -397,10 +395,9 @@ static calc_job_role_index like_of(const calc_job *job, calc_job_role_index role
 /* Fill in what a role has from the one that it is like. */
 static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
 {
-    char pointer[64];
     calc_job_role *r = calc_job_role_in(&task->job, role);
     calc_job_role_index like = like_of(&task->job, role);
-    snprintf(pointer, sizeof pointer, "/roles/%s/like", calc_job_role_name(role));
+    const char *pointer = CALC_TEXT(64, "/roles/%s/like", calc_job_role_name(role));
     if (like == CALC_JOB_ROLES) {
         return job_error(errors, pointer,
                          "roles are actor, rollout, reference, critic, reward, teacher",
@@ -435,10 +432,9 @@ static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_err
 
 static calc_status find_pool(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
 {
-    char pointer[64];
     const char *name = calc_job_role_of(&task->job, role)->pool;
     calc_rl_seat *seat = &task->problem.seat[role];
-    snprintf(pointer, sizeof pointer, "/roles/%s/pool", calc_job_role_name(role));
+    const char *pointer = CALC_TEXT(64, "/roles/%s/pool", calc_job_role_name(role));
     for (seat->pool = 0; seat->pool < task->pools; seat->pool++) {
         if (!name[0] || strcmp(name, task->pool_name[seat->pool]) == 0) {
             return CALC_OK;

@@ -290,8 +290,7 @@ static bool is_active(const char *word, size_t length)
  * all */
 static void bare_name(const char *name, bool ends(const char *, size_t), char text[64])
 {
-    char cut[256];
-    snprintf(cut, sizeof cut, "%s", name);
+    char *cut = CALC_TEXT(256, "%s", name);
     for (char *at = cut + strlen(cut); at > cut; at--) {
         if (*at == '-' || *at == '_') {
             if (!ends || !ends(at + 1, strlen(at + 1))) {

@@ -151,8 +151,7 @@ static const char *meant(const calc_opt *opts, const char *name, char hint[96])
                  {"global-batch-size", "batch"},
                  {"price", "set price=VALUE"},
                  {"objective", "objectives"}};
-    char field[64];
-    snprintf(field, sizeof field, "%s", name);
+    char *field = CALC_TEXT(64, "%s", name);
     for (char *at = field; (at = strchr(at, '-'));) {
         *at = '_';
     }
@@ -345,8 +344,7 @@ static calc_exit check_outputs(calc_args *args)
 const calc_field *calc_opt_field(const char *text, calc_field_ref *out)
 {
     static const calc_kind kinds[] = {CALC_KIND_EXEC, CALC_KIND_APP, CALC_KIND_SYSTEM};
-    char name[128];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+    const char *name = CALC_TEXT(128, "%.*s", (int)strcspn(text, "="), text);
     const char *path = name;
     calc_kind only = calc_kind_split(&path, CALC_KIND_EXEC);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

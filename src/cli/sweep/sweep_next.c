@@ -114,7 +114,6 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
     calc_found nearest;
     calc_errors errors = {0};
     bool found = false;
-    char text[128];
     if (c->kind != CALC_KIND_STATS || !(up || down)) {
         return;
     }
@@ -123,7 +122,7 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
         others[count] = study->options.constraint[i];
         count += i != index;
     }
-    snprintf(text, sizeof text, "%s:%s", c->field->key, up ? "up" : "down");
+    const char *text = CALC_TEXT(128, "%s:%s", c->field->key, up ? "up" : "down");
     with.options.constraint = others;
     with.options.constraints = count;
     if (calc_objective_parse(&with.options.top_by, text, &errors) != CALC_OK ||

@@ -679,10 +679,9 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         calc_sweep_rows_groups(&rows, study, result);
         status = write_table(out, study, view, &rows, "Best of each group", &l, errors);
     } else {
-        char title[96];
         bool each = view->best->each;
-        snprintf(title, sizeof title, "Best %sby %s", each ? "of each " : "",
-                 study->options.top_by.field->key);
+        const char *title =
+            CALC_TEXT(96, "Best %sby %s", each ? "of each " : "", study->options.top_by.field->key);
         if (calc_sweep_study_mixes(study)) {
             calc_output_text(out, "\n");
             calc_help_wrapped(out,
