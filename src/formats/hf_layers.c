@@ -601,14 +601,12 @@ static int part_of(plan *p, what sort, int64_t number)
             return p->part[i].index;
         }
     }
-    char name[sizeof((calc_part *)0)->name];
     const char *why = NULL;
     calc_part_type type = sort == LINEAR ? CALC_PART_TYPE_COUNT : sorts[sort].type;
     const char *base = sort == LINEAR ? linear_name(p->said, &type) : sorts[sort].name;
-    snprintf(name, sizeof name, "%s", base);
-    if (number > 0 || sort == RATIO) {
-        snprintf(name, sizeof name, "%s_%lld", base, (long long)number);
-    }
+    const char *name = number > 0 || sort == RATIO ? CALC_TEXT(sizeof((calc_part *)0)->name,
+                                                               "%s_%lld", base, (long long)number)
+                                                   : base;
     calc_part *part =
         type < CALC_PART_TYPE_COUNT ? calc_stack_declare(p->app, name, type, &why) : NULL;
     if (!part) {

@@ -20,13 +20,12 @@ calc_status calc_import_wrong(const calc_import *import, const calc_setting *set
     if (!setting) {
         return calc_errors_at(errors, status, import->name, 0, 0, hint, "%s", text);
     }
-    char argument[32] = "", unknown[128];
-    if (setting->argument > 0) {
-        snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
-    }
+    const char *argument =
+        setting->argument > 0 ? CALC_TEXT(32, "argument %d: ", setting->argument) : "";
     const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
-    snprintf(unknown, sizeof unknown, "nothing in a script is executed: write the value there%s",
-             calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
+    const char *unknown =
+        CALC_TEXT(128, "nothing in a script is executed: write the value there%s",
+                  calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
     return calc_errors_at(errors, status, setting->file ? setting->file : import->name,
                           setting->line, setting->column,
                           hint || !strchr(setting->value, '$') ? hint : unknown, "%s%s: %s",

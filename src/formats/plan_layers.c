@@ -1,7 +1,6 @@
 #include "formats/plan_layers.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"

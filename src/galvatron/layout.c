@@ -19,12 +19,9 @@ char *calc_galvatron_strategy_text(const calc_galvatron_strategy *strategy,
                                    char text[CALC_GALVATRON_STRATEGY_SIZE])
 {
     const calc_galvatron_strategy *s = strategy;
-    char cp[16] = "";
-    if (s->cp > 1) {
-        snprintf(cp, sizeof cp, "x%d", s->cp);
-    }
     snprintf(text, CALC_GALVATRON_STRATEGY_SIZE, "%d-%d%s%s-%d%s%s%s", s->pp,
-             calc_galvatron_degree(s), calc_galvatron_degree(s) > 1 ? "*" : "", cp, s->dp,
+             calc_galvatron_degree(s), calc_galvatron_degree(s) > 1 ? "*" : "",
+             s->cp > 1 ? CALC_TEXT(16, "x%d", s->cp) : "", s->dp,
              s->type == CALC_GALVATRON_ZERO3 ? "f" : "", s->checkpoint ? "-c" : "",
              s->sp > 1 ? "-sp" : "");
     return text;
@@ -681,13 +678,10 @@ static bool set_degrees(const reader *r, int degree, int cp, bool ulysses,
 
 static calc_status refuse_degrees(const reader *r, const char *key, int number, int degree, int cp)
 {
-    char which[32] = "", text[160];
-    if (number > 0) {
-        snprintf(which, sizeof which, "layer %d: ", number);
-    }
-    snprintf(text, sizeof text, "%spp_deg %d * %d%s does not divide %d GPUs", which, r->out->pp,
-             degree, cp > 1 ? " * context parallelism" : "", r->out->world);
-    return wrong(r, calc_settings_last(r->settings, key), 0, NULL, text);
+    return wrong(r, calc_settings_last(r->settings, key), 0, NULL,
+                 CALC_TEXT(160, "%spp_deg %d * %d%s does not divide %d GPUs",
+                           number > 0 ? CALC_TEXT(32, "layer %d: ", number) : "", r->out->pp,
+                           degree, cp > 1 ? " * context parallelism" : "", r->out->world));
 }
 
 /* Reads a list, which has a number for each layer. */

@@ -415,11 +415,11 @@ static void take_size(calc_galvatron_sizes *sizes, int64_t value)
 static calc_status take_model(task *t, calc_errors *errors)
 {
     calc_galvatron_arguments *a = &t->arguments;
-    calc_input app = {.text = {0}}, system = {.text = {0}};
+    calc_input app = {.text = {0}};
     calc_status status =
         calc_input_load(&app, CALC_KIND_APP, &t->app, calc_opt_value(t->flags, FLAG_MODEL), errors);
-    calc_status other = calc_input_load(&system, CALC_KIND_SYSTEM, &t->system,
-                                        calc_opt_value(t->flags, FLAG_SYSTEM), errors);
+    calc_status other = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(t->flags, FLAG_SYSTEM),
+                                           &t->system, errors);
     if (!status && !other) {
         calc_galvatron_request of = a->request;
         of.layers[0].seq_len = a->seq_length.count > 0 ? a->seq_length.of[0] : 0;
@@ -432,7 +432,6 @@ static calc_status take_model(task *t, calc_errors *errors)
         }
     }
     calc_text_free(&app.text);
-    calc_text_free(&system.text);
     return status ? status : other;
 }
 

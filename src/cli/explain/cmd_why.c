@@ -743,10 +743,9 @@ static calc_status write_text(calc_output *out, void *what, calc_errors *errors)
         write_start(out, in, why, t->start);
     }
     const char *system = in->input[CALC_KIND_SYSTEM].name;
-    char title[160] = "10 % more of each rate";
-    if (in->exec.stages.chips > 0) {
-        calc_append(title, sizeof title, " of %.100s", system);
-    }
+    const char *title = in->exec.stages.chips > 0
+                            ? CALC_TEXT(160, "10 %% more of each rate of %.100s", system)
+                            : "10 % more of each rate";
     calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, title, head_of(why), "change");
     if (why->resources == 0) {
         calc_output_printf(out, "  no stage runs on %s\n", system);

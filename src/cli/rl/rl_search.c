@@ -1,7 +1,6 @@
 #include "cli/rl/rl_search.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,20 +14,7 @@ enum { FRONT = 16, SPLITS = 16 };
 char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
 {
     const calc_strategy *s = &exec->strategy;
-    const struct {
-        const char *name;
-        int64_t value;
-    } sizes[] = {{"tp", s->tensor_par},
-                 {"cp", s->context_par},
-                 {"ep", s->expert_par},
-                 {"pp", exec->pipeline_par},
-                 {"dp", s->data_par}};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i].value > 1) {
-            calc_append(text, size, "%s%s=%jd", text[0] ? " " : "", sizes[i].name, sizes[i].value);
-        }
-    }
+    calc_stage_words_sizes(exec, true, text, size);
     if (exec->training) {
         char recompute[64];
         calc_stage_words_recomputed(exec, recompute, sizeof recompute);

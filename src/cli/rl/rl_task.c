@@ -356,10 +356,7 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
     calc_job *job = &task->job;
     int64_t procs = words->procs;
     int64_t known = 0, unknown = 0;
-    char text[24] = "";
-    if (procs > 0) {
-        snprintf(text, sizeof text, "%jd", procs);
-    }
+    const char *text = procs > 0 ? CALC_TEXT(24, "%jd", procs) : "";
     task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
     for (size_t i = 0; i < task->pools; i++) {
         calc_job_pool *pool = &job->pools[i];

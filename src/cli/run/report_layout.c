@@ -408,7 +408,7 @@ void calc_report_layout_write(calc_output *out, const calc_run_outcome *r)
 {
     const calc_exec *e = &r->inputs.exec;
     calc_groups groups = calc_groups_of(e, &e->strategy);
-    char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX];
+    char how[CALC_HUMAN_MAX];
     calc_report_title(out, &r->paint,
                       CALC_TEXT(300, "Layout: %.250s", r->inputs.input[CALC_KIND_EXEC].name));
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
@@ -419,11 +419,9 @@ void calc_report_layout_write(calc_output *out, const calc_run_outcome *r)
         write_experts(out, r, &groups);
     }
     double blocks = r->stats.blocks_per_proc;
-    calc_human_counted_in(blocks, "block", number);
-    if (blocks != floor(blocks)) {
-        snprintf(number, sizeof number, "%.4g blocks", blocks);
-    }
-    snprintf(how, sizeof how, "%.60s in %.60s", number,
+    snprintf(how, sizeof how, "%.60s in %.60s",
+             blocks == floor(blocks) ? calc_human_counted(blocks, "block")
+                                     : CALC_TEXT(CALC_HUMAN_MAX, "%.4g blocks", blocks),
              calc_human_counted((double)e->pipeline_interleaving, "chunk"));
     write_dimension(out, r, "pipeline", (double)e->pipeline_par, &groups.pipeline, how);
     write_dimension(out, r, "data", (double)e->strategy.data_par, &groups.dense_data,

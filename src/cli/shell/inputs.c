@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/draw/breakdown.h"
 #include "cli/shell/complain.h"
 #include "formats/export.h"
 #include "formats/hf.h"
@@ -162,10 +163,7 @@ calc_status calc_script_model(const calc_import *import, const calc_plan *plan, 
                                row ? " by " : "", row ? row->key : "", setting ? ": " : "",
                                setting ? setting->value : "");
     }
-    calc_input input = {0};
-    calc_status status =
-        calc_input_load(&input, CALC_KIND_APP, app, named ? named->name : path, errors);
-    calc_text_free(&input.text);
+    calc_status status = calc_document_load(CALC_KIND_APP, named ? named->name : path, app, errors);
     if (status == CALC_OK && !named) {
         calc_hf_name_take(hub, path, app);
     }
@@ -199,23 +197,10 @@ void calc_script_tell_requests(const calc_plan *plan, const calc_app *app, const
 
 void calc_script_tell(const calc_framework *framework, const calc_app *app, const calc_exec *exec)
 {
-    const calc_strategy *s = &exec->strategy;
-    const struct {
-        const char *name;
-        int64_t size;
-    } sizes[] = {{"TP", s->tensor_par},
-                 {"CP", s->context_par},
-                 {"EP", s->expert_par},
-                 {"PP", exec->pipeline_par},
-                 {"DP", s->data_par}};
-    calc_say("%s:", framework->title);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i].size > 1) {
-            calc_say(" %s %jd", sizes[i].name, sizes[i].size);
-        }
-    }
-    calc_say(" on %jd processor%s, batch %jd", exec->num_procs, exec->num_procs == 1 ? "" : "s",
-             exec->batch_size);
+    char sizes[160];
+    calc_stage_words_sizes(exec, false, sizes, sizeof sizes);
+    calc_say("%s:%s%s on %jd processor%s, batch %jd", framework->title, *sizes ? " " : "", sizes,
+             exec->num_procs, exec->num_procs == 1 ? "" : "s", exec->batch_size);
     if (app) {
         char number[CALC_SCRIPT_PARAMETERS];
         calc_say(", %s", calc_script_parameters(app, number));
@@ -507,6 +492,15 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
                             calc_errors *errors)
 {
     return load_input(input, kind, object, argument, NULL, errors);
+}
+
+calc_status calc_document_load(calc_kind kind, const char *argument, void *object,
+                               calc_errors *errors)
+{
+    calc_input input = {0};
+    calc_status status = calc_input_load(&input, kind, object, argument, errors);
+    calc_text_free(&input.text);
+    return status;
 }
 
 /* Translates "/networks/0/size" to the form of calc_field_find(): "networks[0].size". */
