@@ -317,10 +317,9 @@ static void read_roles(reading *r)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *model = model_of(r, others[i].model, other);
         const char *name = calc_job_role_name(others[i].role);
-        char text[160];
-        snprintf(text, sizeof text,
-                 "the %s%s is taken to be as large as the actor; %s.model of the job names another",
-                 name, others[i].role == CALC_JOB_REWARD ? " model" : "", name);
+        const char *text = CALC_TEXT(
+            160, "the %s%s is taken to be as large as the actor; %s.model of the job names another",
+            name, others[i].role == CALC_JOB_REWARD ? " model" : "", name);
         if (calc_job_runs(job, others[i].role) && model[0] &&
             strcmp(model, model_of(r, CALC_PLAN_MODEL, actor)) != 0) {
             calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED, text);

@@ -89,10 +89,9 @@ static bool set_layers(const calc_galvatron_argument *row, const char *value,
         }
         at = end + 1 + strspn(end + 1, " ");
     }
-    char expected[128];
-    snprintf(expected, sizeof expected,
-             "a whole number from %.10g to %.10g, or up to %d of them with commas between", row->lo,
-             row->hi, CALC_GALVATRON_TYPES);
+    const char *expected = CALC_TEXT(
+        128, "a whole number from %.10g to %.10g, or up to %d of them with commas between", row->lo,
+        row->hi, CALC_GALVATRON_TYPES);
     return refuse(value, expected, why, size);
 }
 

@@ -361,15 +361,13 @@ static double others_bytes(const work *w, calc_job_role_index role)
 static void put_need(work *w, calc_rl_phase_index phase, double own_bytes)
 {
     calc_rl_phase *p = &w->step->phase[phase];
-    char text[256];
     p->need_bytes = own_bytes + others_bytes(w, phases[phase].role);
     if (p->need_bytes > p->capacity_bytes) {
-        snprintf(text, sizeof text,
-                 "%s needs %.1f GiB of a processor's %.1f: %.1f of its own, %.1f "
-                 "that other roles keep there",
-                 phases[phase].name, p->need_bytes / 0x1p30, p->capacity_bytes / 0x1p30,
-                 own_bytes / 0x1p30, (p->need_bytes - own_bytes) / 0x1p30);
-        cannot(w, text);
+        cannot(w, CALC_TEXT(256,
+                            "%s needs %.1f GiB of a processor's %.1f: %.1f of its own, %.1f "
+                            "that other roles keep there",
+                            phases[phase].name, p->need_bytes / 0x1p30, p->capacity_bytes / 0x1p30,
+                            own_bytes / 0x1p30, (p->need_bytes - own_bytes) / 0x1p30));
     }
 }
 
@@ -446,13 +444,12 @@ static calc_status run_rollout(work *w)
     put_phase(w, CALC_RL_ROLLOUT, w->rounds * (kept_full ? r->full_s : r->time_s));
     put_need(w, CALC_RL_ROLLOUT, w->engine_bytes);
     if (!r->fits) {
-        char text[256];
-        snprintf(text, sizeof text,
-                 "rollout: %.1f GiB of weights leave no room for the cache of one sequence in the "
-                 "%.1f GiB that an engine may take of a processor",
-                 r->kept_bytes / 0x1p30,
-                 (taken_bytes > 0 ? taken_bytes : out->phase[CALC_RL_ROLLOUT].capacity_bytes) /
-                     0x1p30);
+        const char *text = CALC_TEXT(
+            256,
+            "rollout: %.1f GiB of weights leave no room for the cache of one sequence in the "
+            "%.1f GiB that an engine may take of a processor",
+            r->kept_bytes / 0x1p30,
+            (taken_bytes > 0 ? taken_bytes : out->phase[CALC_RL_ROLLOUT].capacity_bytes) / 0x1p30);
         cannot(w, text);
     }
     out->prefill_time = longer * r->prefill_s;
