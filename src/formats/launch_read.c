@@ -153,14 +153,13 @@ static calc_status take(reading *r, const calc_setting_row *row, const calc_sett
 static calc_status put(reading *r, calc_plan_member blame, calc_plan_member member, double number)
 {
     calc_field_ref ref;
-    char range[160], message[240], text[32];
+    char range[160], message[240];
     if (!calc_plan_find_field(member, &ref)) {
         return CALC_OK;
     }
     if (isnan(number) || (!ref.field->choices && !calc_field_in_range(ref.field, number))) {
         calc_field_range_text(ref.field, number, range, sizeof range);
-        snprintf(message, sizeof message, "expected %s, found %s", range,
-                 calc_number_text(number, 1, text));
+        snprintf(message, sizeof message, "expected %s, found %s", range, CALC_NUMBER(number));
         return wrong(r, blame, CALC_ERR_RANGE, NULL, message);
     }
     calc_member_set(ref.field, (char *)&r->launch->job + ref.offset, number);

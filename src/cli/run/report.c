@@ -346,16 +346,14 @@ static void write_stages(calc_output *out, const calc_run_outcome *r)
                        "backward", "in flight", "memory");
     for (size_t i = 0, end; i < r->stage_count; i = end) {
         const calc_stage_stats *s = &r->stage[i];
-        char stages[64], blocks[32], moe[32];
         end = i + 1;
         while (end < r->stage_count && r->stage[end].fw_time == s->fw_time &&
                r->stage[end].bw_time == s->bw_time && r->stage[end].blocks == s->blocks) {
             end++;
         }
-        snprintf(stages, sizeof stages, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
-        snprintf(blocks, sizeof blocks, "%.4g", s->blocks);
-        snprintf(moe, sizeof moe, s->moe_blocks > 0 ? "%.4g" : "-", s->moe_blocks);
-        calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10.4g%14s\n", stages, blocks, moe,
+        calc_output_printf(out, "  %-12s%8.4g%8s%12s%12s%10.4g%14s\n",
+                           CALC_TEXT(64, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1), s->blocks,
+                           s->moe_blocks > 0 ? CALC_TEXT(32, "%.4g", s->moe_blocks) : "-",
                            calc_human_seconds(s->fw_time), calc_human_seconds(s->bw_time),
                            s->in_flight, calc_human_bytes(s->mem_tier1));
     }

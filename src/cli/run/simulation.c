@@ -282,10 +282,9 @@ void calc_trace_slice(calc_trace_out *t, calc_trace_track track, const char *nam
 void calc_trace_counter(calc_trace_out *t, int64_t process, const char *name, const char *series,
                         double at_s, double value)
 {
-    char number[32];
     int64_t at_ns = calc_trace_ns(at_s);
     record(t, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%jd,\"ts\":" US ",\"args\":{\"%s\":%s}", name,
-           process, IN_US(at_ns), series, calc_number_text(value, 1, number));
+           process, IN_US(at_ns), series, CALC_NUMBER(value));
 }
 
 void calc_trace_arrow(calc_trace_out *t, calc_trace_track track, bool begins, int64_t id,

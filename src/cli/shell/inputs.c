@@ -292,13 +292,6 @@ static void put_sets(calc_put *put, calc_output *out, const calc_start *s, calc_
     }
 }
 
-static void put_words(calc_put *put, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        calc_put_text(put, NULL, words[i]);
-    }
-}
-
 const char *calc_start_framework(const calc_app *app, const calc_system *system,
                                  const calc_exec *exec)
 {
@@ -315,15 +308,13 @@ bool calc_start_exists(const calc_app *app, const calc_system *system, const cal
 void calc_start_put(calc_put *put, const calc_start *s)
 {
     const char *framework = calc_start_framework(s->app, s->system, s->exec);
-    const char *const run[] = {"calc", "run", s->names[0], s->names[1], s->names[2]};
-    const char *const export[] = {"calc", "export", "--to", framework, s->names[0], s->names[2]};
-    calc_put_array(put, "run", CALC_PUT_LINE);
-    put_words(put, run, sizeof run / sizeof *run);
+    calc_putf(put, "run: [%s, %s, %s, %s, %s", "calc", "run", s->names[0], s->names[1],
+              s->names[2]);
     put_sets(put, NULL, s, CALC_KIND_SYSTEM);
     calc_put_close(put);
     if (framework) {
-        calc_put_array(put, "export", CALC_PUT_LINE);
-        put_words(put, export, sizeof export / sizeof *export);
+        calc_putf(put, "export: [%s, %s, %s, %s, %s, %s", "calc", "export", "--to", framework,
+                  s->names[0], s->names[2]);
         put_sets(put, NULL, s, CALC_KIND_APP);
         calc_put_close(put);
     }

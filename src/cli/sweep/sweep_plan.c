@@ -141,7 +141,6 @@ static void add_design_axis(char *out, const calc_design_axis *axis)
 {
     calc_append(out, TEXT_SIZE, "%s%s", *out ? "; " : "", axis->path);
     for (size_t i = 0; i < axis->count; i++) {
-        char number[32];
         const calc_field *field = axis->ref.field;
         if (!is_shown(i, axis->count)) {
             continue;
@@ -150,7 +149,7 @@ static void add_design_axis(char *out, const calc_design_axis *axis)
         if (field->type == CALC_TYPE_ENUM) {
             calc_append(out, TEXT_SIZE, "%s", field->choices[(size_t)axis->value[i]]);
         } else {
-            calc_append(out, TEXT_SIZE, "%s", calc_number_text(axis->value[i], 1, number));
+            calc_append(out, TEXT_SIZE, "%s", CALC_NUMBER(axis->value[i]));
         }
     }
     if (!is_shown(VALUES_SHOWN, axis->count)) {
