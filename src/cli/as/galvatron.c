@@ -126,12 +126,9 @@ static void show_search(const task *s, calc_output *out)
 
 static void show_limit(const task *s, calc_output *out)
 {
-    char left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     int stage = fullest(&f->best);
     double costs = memory_costs(f);
-    calc_human_integer_in(f->best.remain_mb[stage], left);
-    calc_human_integer_in(f->limit_mb, limit);
     if (costs >= 0.0005) {
         calc_output_printf(out,
                            "limit        memory: without one a sample would take up to %s less",
@@ -139,7 +136,9 @@ static void show_limit(const task *s, calc_output *out)
     } else {
         calc_output_text(out, "limit        time, not memory");
     }
-    calc_output_printf(out, "; stage %d has %s MB left of %s", stage, left, limit);
+    calc_output_printf(out, "; stage %d has %s MB left of %s", stage,
+                       calc_human_integer(f->best.remain_mb[stage]),
+                       calc_human_integer(f->limit_mb));
     if (f->reserve_mb > 0) {
         calc_output_printf(out, ", and %s are reserved", calc_human_integer(f->reserve_mb));
     }

@@ -44,7 +44,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     const calc_system *system = list->count > 0
                                     ? calc_stage_list_system(&in->system, &in->exec, &list->run[0])
                                     : &in->system;
-    char number[CALC_HUMAN_MAX], name[2][16];
+    char name[2][16];
     int64_t top = calc_collective_top_network(system, group);
     double inside = calc_collective_inner_ranks(system, group);
     const calc_network *net[2] = {&system->networks[0], &system->networks[top]};
@@ -59,7 +59,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     if (group->ranks <= 1) {
         snprintf(text, 64, "-");
     } else if (group->stride > 0 && top > 0 && inside > 1) {
-        calc_human_integer_in(inside, number);
+        const char *number = calc_human_integer(inside);
         if (named) {
             snprintf(text, 64, "%.15s%s %.15s: %.12s in a node", name[0], top > 1 ? " to" : ",",
                      name[1], number);
@@ -72,7 +72,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     } else {
         snprintf(text, 64, "%.15s: %.14s procs, %.14s GB/s", name[1],
                  calc_human_integer((double)net[1]->size),
-                 calc_number_text(net[1]->bytes_per_s, 1e9, number));
+                 calc_number_text(net[1]->bytes_per_s, 1e9, CALC_HUMAN_BUFFER));
     }
 }
 

@@ -348,21 +348,20 @@ static void write_work(calc_output *out, const calc_sweep_study *study, const ca
     }
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = study->options.threads > 0 ? study->options.threads : cores > 0 ? (int)cores : 1;
-    char seconds[CALC_HUMAN_MAX], bytes[CALC_HUMAN_MAX];
     write_count(out, left, "to evaluate, or to skip by bounds");
     write_count(out, study->designs.count, "designs: models, machines, swept fields");
     write_number(out, census->units, "units of work, each with one table of blocks");
     write_number(out, (double)census->most_rows, "rows at most in such a table");
     struct rusage usage; /* of this process so far, one thread included */
     getrusage(RUSAGE_SELF, &usage);
-    calc_human_bytes_in(1024. * (double)usage.ru_maxrss + (threads - 1) * estimate->thread_bytes +
-                            estimate->found_bytes,
-                        bytes);
-    calc_output_printf(out, "%18s  of memory, about\n", bytes);
-    calc_human_seconds_in(estimate->cpu_s / threads, seconds);
+    calc_output_printf(out, "%18s  of memory, about\n",
+                       calc_human_bytes(1024. * (double)usage.ru_maxrss +
+                                        (threads - 1) * estimate->thread_bytes +
+                                        estimate->found_bytes));
     calc_output_printf(out,
                        "%18s  with %d thread%s and nothing else to do, measured on %zu cells\n",
-                       seconds, threads, threads == 1 ? "" : "s", estimate->cells);
+                       calc_human_seconds(estimate->cpu_s / threads), threads,
+                       threads == 1 ? "" : "s", estimate->cells);
     if (!estimate->by_run && estimate->cpu_s > 0) {
         calc_output_printf(
             out, "%12.0f%% + %2.0f%%  of that for cells and tables, before layouts\n",

@@ -615,14 +615,13 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
 
 static void tell(const calc_tune_task *t, const calc_tune_trial *trial)
 {
-    char predicted[CALC_HUMAN_MAX];
     if (strcmp(calc_opt_value(t->args, CALC_TUNE_OPT_PROGRESS), "none") == 0) {
         return;
     }
-    calc_human_seconds_in(t->layouts.candidate[trial->candidate].step_s, predicted);
     if (trial->end == CALC_TUNE_END_FINE) {
         calc_say("%4zu  %s  %s, predicted %s\n", t->measurements, trial->layout,
-                 calc_human_seconds(trial->step_s), predicted);
+                 calc_human_seconds(trial->step_s),
+                 calc_human_seconds(t->layouts.candidate[trial->candidate].step_s));
     } else {
         calc_say("%4zu  %s  %s%s%s\n", t->measurements, trial->layout,
                  calc_tune_end_word(trial->end), *trial->note ? ": " : "", trial->note);
