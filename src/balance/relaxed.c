@@ -413,45 +413,30 @@ static double takes_s(const fitting *f, change c)
     return f->p->layer[f->p->stage[f->stage].chip][c.kind].again_s[c.what];
 }
 
-/* Find the change that saves most memory for its time; return whether one saves anything. */
-static bool add(fitting *f)
+/* Make the change that saves most memory for its time; or undo that which saves most time while all
+ * fits. @return whether there is one */
+static bool make_best(fitting *f, int by, double room_bytes)
 {
     double most = 0;
     int best = -1;
     begin(f);
     for (int i = 0; i < changes(f); i++) {
         change c = change_of(f, i);
-        if (!make(f, c, 1)) {
+        double time_s = takes_s(f, c);
+        if ((by < 0 && time_s <= most) || !make(f, c, by)) {
             continue;
         }
-        double worth = saved_bytes_by(f, c.place) / calc_max(takes_s(f, c), 1e-300);
-        make(f, c, -1);
+        double saved_bytes = saved_bytes_by(f, c.place);
+        double worth = by > 0                       ? saved_bytes / calc_max(time_s, 1e-300)
+                       : -saved_bytes <= room_bytes ? time_s
+                                                    : 0;
+        make(f, c, -by);
         if (worth > most) {
             most = worth;
             best = i;
         }
     }
-    return best >= 0 && make(f, change_of(f, best), 1);
-}
-
-/* Find the change whose undoing saves most time while all fits; return whether there is one. */
-static bool undo(fitting *f, double bytes)
-{
-    double room_bytes = f->p->stage[f->stage].limit_bytes - bytes;
-    double most_s = 0;
-    int best = -1;
-    begin(f);
-    for (int i = 0; i < changes(f); i++) {
-        change c = change_of(f, i);
-        if (takes_s(f, c) > most_s && make(f, c, -1)) {
-            if (-saved_bytes_by(f, c.place) <= room_bytes) {
-                most_s = takes_s(f, c);
-                best = i;
-            }
-            make(f, c, 1);
-        }
-    }
-    return best >= 0 && make(f, change_of(f, best), -1);
+    return best >= 0 && make(f, change_of(f, best), by);
 }
 
 double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flights *flights,
@@ -462,7 +447,7 @@ double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flight
     reset(&f, full);
     double bytes = calc_balance_flights_bytes(flights, p, stage, share);
     bool is_room = bytes <= limit_bytes; /* then nothing is to be taken back */
-    while (bytes > limit_bytes && add(&f)) {
+    while (bytes > limit_bytes && make_best(&f, 1, 0)) {
         bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
     if (bytes > limit_bytes) {
@@ -473,7 +458,7 @@ double calc_balance_fit(const calc_balance_problem *p, const calc_balance_flight
         }
         bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
-    while (!is_room && bytes <= limit_bytes && undo(&f, bytes)) {
+    while (!is_room && bytes <= limit_bytes && make_best(&f, -1, limit_bytes - bytes)) {
         bytes = calc_balance_flights_bytes(flights, p, stage, share);
     }
     return bytes;

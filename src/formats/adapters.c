@@ -65,9 +65,8 @@ static int is_meant(const regex_t *regex, const regex_t *without, const calc_wor
         for (size_t a = 0; above[a]; a++) {
             int found = 0;
             for (int i = 0; i < LAYERS; i++) {
-                char name[NAME];
-                snprintf(name, sizeof name, "%slayers.%d.%s%.*s", models[m], layers[i], above[a],
-                         (int)word->length, word->text);
+                const char *name = CALC_TEXT(NAME, "%slayers.%d.%s%.*s", models[m], layers[i],
+                                             above[a], (int)word->length, word->text);
                 const char *tried = head ? strrchr(name, '.') + 1 : name;
                 found += regexec(regex, tried, 0, NULL, 0) == 0 &&
                          (!without || regexec(without, tried, 0, NULL, 0) != 0);

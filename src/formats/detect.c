@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -13,7 +12,6 @@
 #include "io/json_report.h"
 #include "io/text.h"
 #include "io/utf8.h"
-#include "spec/field.h"
 
 enum { PATH_SIZE = CALC_NAMED_PATH_SIZE };
 
@@ -330,18 +328,16 @@ static const char *other_work(const char *words, const calc_settings *settings,
         for (last = end; last > at && last[-1] != '/' && (last[-1] != '.' || file);) {
             last--;
         }
-        char name[200];
-        snprintf(name, sizeof name, "/%.*s", (int)(end - last), last);
-        if (calc_framework_unread(&others, name, "-", &sentence) == CALC_UNREAD_COST) {
+        if (calc_framework_unread(&others, CALC_TEXT(200, "/%.*s", (int)(end - last), last), "-",
+                                  &sentence) == CALC_UNREAD_COST) {
             calc_utf8_show(what, last, (size_t)(words - last));
             return sentence;
         }
     }
     for (size_t i = 0; i < 2 * settings->count; i++) { /* a key, or a key with its value */
         const calc_setting *s = &settings->item[i / 2];
-        char key[PATH_SIZE];
         size_t outer = s->key[0] != '-' && !strchr(s->key, '.'); /* patterns with a dot before */
-        snprintf(key, sizeof key, i % 2 ? ".%s:%s" : ".%s", s->key, s->value);
+        const char *key = CALC_TEXT(PATH_SIZE, i % 2 ? ".%s:%s" : ".%s", s->key, s->value);
         if (calc_framework_unread(&others, key + !outer, s->value, &sentence) == CALC_UNREAD_COST) {
             calc_utf8_show(what, key + 1, strlen(key + 1));
             return sentence;
@@ -401,9 +397,8 @@ static bool open_value(calc_settings *out, const calc_setting *option, calc_stat
     bool good = calc_settings_from_text(&more, CALC_SYNTAX_JSON, option->value, option->length,
                                         NULL, &ignored) == CALC_OK;
     for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
-        char key[PATH_SIZE];
-        snprintf(key, sizeof key, "%s.%s", option->key, more.item[i].key);
-        calc_setting *item = calc_settings_put(out, key, more.item[i].value);
+        calc_setting *item = calc_settings_put(
+            out, CALC_TEXT(PATH_SIZE, "%s.%s", option->key, more.item[i].key), more.item[i].value);
         *status = item ? CALC_OK : CALC_ERR_NOMEM;
         if (item) {
             calc_setting mine = *item;
@@ -712,12 +707,11 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
 static calc_status check_named(const calc_framework *framework, const calc_settings *settings,
                                const char *name, calc_errors *errors)
 {
-    char text[120];
     if (score_of(framework, settings).read > 0) {
         return CALC_OK;
     }
-    snprintf(text, sizeof text, "no key that calc reads in files of %s", framework->title);
-    return refuse(errors, name, text);
+    return refuse(errors, name,
+                  CALC_TEXT(120, "no key that calc reads in files of %s", framework->title));
 }
 
 /* Of arguments that a log prints all are there: those that are no options of the framework go. */

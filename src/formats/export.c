@@ -46,15 +46,13 @@ static bool is_of_model(const char *field)
 
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
-    char reason[MAX_REASON];
     teller *t = context;
     layout = layout && !(t->any_model && is_of_model(field));
     for (size_t i = 0; i < t->rules.count; i++) {
         layout = layout && !strstr(t->rules.text[i], field);
     }
     if (layout) {
-        snprintf(reason, sizeof reason, "it has no setting for %s = %s", field, value);
-        t->tell(t->context, reason);
+        t->tell(t->context, CALC_TEXT(MAX_REASON, "it has no setting for %s = %s", field, value));
         t->told++;
     }
 }

@@ -120,10 +120,9 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
 
 static calc_status expected(const reader *r, const calc_setting *setting, const char *what)
 {
-    char text[NOTE_SIZE];
-    snprintf(text, sizeof text, "expected %s, found \"%s\"", what,
-             calc_utf8_shown(setting->value, setting->length));
-    return wrong(r, setting, CALC_ERR_RANGE, text);
+    return wrong(r, setting, CALC_ERR_RANGE,
+                 CALC_TEXT(NOTE_SIZE, "expected %s, found \"%s\"", what,
+                           calc_utf8_shown(setting->value, setting->length)));
 }
 
 static calc_status read_number(reader *r, calc_hf_member member, const calc_setting *setting)
@@ -344,10 +343,8 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
         bool headed = r.family.is.lm_head == CALC_CHOICE_TRUE; /* the class of no head has one */
         const calc_setting *class = headed ? NULL : calc_hf_headless(hf->settings);
         if (status == CALC_OK && class) {
-            char text[NOTE_SIZE];
-            snprintf(text, sizeof text, "%.80s has no head that scores words",
-                     calc_utf8_shown(class->value, class->length));
-            calc_hf_tell(hf, text);
+            calc_hf_tell(hf, CALC_TEXT(NOTE_SIZE, "%.80s has no head that scores words",
+                                       calc_utf8_shown(class->value, class->length)));
             app->lm_head = CALC_CHOICE_FALSE;
         }
         status = status == CALC_OK ? calc_hf_encoder_read(&r.said, app, errors) : status;

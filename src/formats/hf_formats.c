@@ -155,9 +155,7 @@ static const calc_setting *find(const storage_reader *r, const char *keys)
 
 static const calc_setting *inside(const storage_reader *r, const char *prefix, const char *name)
 {
-    char key[WORD_SIZE + 64];
-    snprintf(key, sizeof key, "%.*s%s", WORD_SIZE, prefix, name);
-    return find(r, key);
+    return find(r, CALC_TEXT(WORD_SIZE + 64, "%.*s%s", WORD_SIZE, prefix, name));
 }
 
 static bool says(const calc_setting *setting, const char *value)
@@ -565,9 +563,7 @@ static void tell(const storage_reader *r, const calc_app *app, unsigned wide)
     }
     put_formats(c, text);
     if (*text) {
-        char line[NOTE_SIZE];
-        snprintf(line, sizeof line, "served as its checkpoint is: %.240s", text);
-        calc_hf_tell(r->hf, line);
+        calc_hf_tell(r->hf, CALC_TEXT(NOTE_SIZE, "served as its checkpoint is: %.240s", text));
     }
     if (*more && c->weight_datatype != CALC_FORMAT_AUTO) {
         snprintf(text, sizeof text, "wide in the checkpoint, and narrow here: %.200s", more);

@@ -143,16 +143,15 @@ static int meaning_of(plan *p, calc_hf_member at, calc_hf_member list, const cha
  */
 static calc_status check_length(plan *p, calc_hf_member member, int64_t items)
 {
-    char text[160];
     int64_t most = p->count + (p->app->mtp_blocks > 0 ? p->app->mtp_blocks : 1);
     if (items == p->count || (items > p->count && items <= most && member == CALC_HF_RATIOS) ||
         (items > p->count && items <= p->count + p->app->mtp_blocks)) {
         return CALC_OK;
     }
     const calc_setting *layers = p->said->setting[CALC_HF_LAYERS];
-    snprintf(text, sizeof text, "%lld layers, but %.60s is %lld", (long long)items,
-             layers ? layers->key : "the number of layers", (long long)p->count);
-    return wrong(p, member, CALC_ERR_RULE, text);
+    return wrong(p, member, CALC_ERR_RULE,
+                 CALC_TEXT(160, "%lld layers, but %.60s is %lld", (long long)items,
+                           layers ? layers->key : "the number of layers", (long long)p->count));
 }
 
 /* A list with a word per layer. */
@@ -191,11 +190,10 @@ static calc_status take_numbers(plan *p, calc_hf_member member, int64_t first, w
         char *end;
         long long number = strtoll(at - length, &end, 10);
         if (end != at || number < first || number - first >= p->count) {
-            char text[160];
-            snprintf(text, sizeof text, "found \"%.*s\", expected layers from %lld to %lld",
-                     (int)(length < 40 ? length : 40), at - length, (long long)first,
-                     (long long)(first + p->count - 1));
-            return wrong(p, member, CALC_ERR_RANGE, text);
+            return wrong(p, member, CALC_ERR_RANGE,
+                         CALC_TEXT(160, "found \"%.*s\", expected layers from %lld to %lld",
+                                   (int)(length < 40 ? length : 40), at - length, (long long)first,
+                                   (long long)(first + p->count - 1)));
         }
         set(&p->layer[number - first], mixer, ffn);
     }
@@ -603,14 +601,12 @@ static int part_of(plan *p, what sort, int64_t number)
             return p->part[i].index;
         }
     }
-    char name[sizeof((calc_part *)0)->name];
     const char *why = NULL;
     calc_part_type type = sort == LINEAR ? CALC_PART_TYPE_COUNT : sorts[sort].type;
     const char *base = sort == LINEAR ? linear_name(p->said, &type) : sorts[sort].name;
-    snprintf(name, sizeof name, "%s", base);
-    if (number > 0 || sort == RATIO) {
-        snprintf(name, sizeof name, "%s_%lld", base, (long long)number);
-    }
+    const char *name = number > 0 || sort == RATIO ? CALC_TEXT(sizeof((calc_part *)0)->name,
+                                                               "%s_%lld", base, (long long)number)
+                                                   : base;
     calc_part *part =
         type < CALC_PART_TYPE_COUNT ? calc_stack_declare(p->app, name, type, &why) : NULL;
     if (!part) {

@@ -163,7 +163,6 @@ static calc_status read_values(const calc_hf_said *said, const tower *t, double 
         const calc_setting *s = &hf->settings->item[i];
         size_t prefix = calc_hf_encoder_prefix(s->key);
         const char *key = s->key + prefix;
-        char text[320];
         int m = 0;
         while (m < MEMBERS &&
                !calc_word_in(prefix > 0 ? members[m].keys : members[m].above, key, strlen(key))) {
@@ -176,9 +175,8 @@ static calc_status read_values(const calc_hf_said *said, const tower *t, double 
                    calc_hf_row_passes(&said->family->row, key, s->value) != CALC_HF_PASSES &&
                    calc_hf_row_passes(&t->row, key, s->value) != CALC_HF_PASSES &&
                    !calc_hf_value_neutral(s->value)) {
-            snprintf(text, sizeof text, "%s is not modelled",
-                     calc_utf8_shown(s->key, strlen(s->key)));
-            calc_hf_tell(hf, text);
+            calc_hf_tell(
+                hf, CALC_TEXT(320, "%s is not modelled", calc_utf8_shown(s->key, strlen(s->key))));
         }
     }
     return status;

@@ -1,6 +1,5 @@
 #include "formats/import.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/read.h"
-#include "io/json_report.h"
 #include "io/text.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -22,13 +20,12 @@ calc_status calc_import_wrong(const calc_import *import, const calc_setting *set
     if (!setting) {
         return calc_errors_at(errors, status, import->name, 0, 0, hint, "%s", text);
     }
-    char argument[32] = "", unknown[128];
-    if (setting->argument > 0) {
-        snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
-    }
+    const char *argument =
+        setting->argument > 0 ? CALC_TEXT(32, "argument %d: ", setting->argument) : "";
     const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
-    snprintf(unknown, sizeof unknown, "nothing in a script is executed: write the value there%s",
-             calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
+    const char *unknown =
+        CALC_TEXT(128, "nothing in a script is executed: write the value there%s",
+                  calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
     return calc_errors_at(errors, status, setting->file ? setting->file : import->name,
                           setting->line, setting->column,
                           hint || !strchr(setting->value, '$') ? hint : unknown, "%s%s: %s",
@@ -149,8 +146,7 @@ calc_unread calc_import_unread(const calc_framework *framework, const calc_setti
                                char sentence[CALC_UNREAD_TEXT], const char **key)
 {
     const calc_framework launchers = {.unread = "launchers"};
-    char option[160];
-    snprintf(option, sizeof option, "%.*s", (int)strcspn(setting->key, "."), setting->key);
+    const char *option = CALC_TEXT(160, "%.*s", (int)strcspn(setting->key, "."), setting->key);
     calc_unread what = calc_framework_unread(framework, setting->key, setting->value, key);
     if (what == CALC_UNREAD_UNKNOWN && setting->key[0] == '-') {
         what = calc_framework_unread(&launchers, setting->key, setting->value, key);
@@ -306,8 +302,7 @@ static bool has_any(const calc_import *import, const char *options, size_t lengt
 {
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *s = &import->settings->item[i];
-        char given[160];
-        snprintf(given, sizeof given, "%s=%s", s->key, s->value);
+        const char *given = CALC_TEXT(160, "%s=%s", s->key, s->value);
         for (const char *at = options; at < options + length; at += at[strcspn(at, "| ")] == '|') {
             size_t end = strcspn(at, "| "), key = strlen(s->key);
             bool same = strncmp(given, at, end) == 0;

@@ -3,9 +3,7 @@
  * openrlhf/cli/train_ppo_ray.py. */
 #include "formats/launch.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "formats/plan_macros.h"
 

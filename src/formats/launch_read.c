@@ -153,14 +153,13 @@ static calc_status take(reading *r, const calc_setting_row *row, const calc_sett
 static calc_status put(reading *r, calc_plan_member blame, calc_plan_member member, double number)
 {
     calc_field_ref ref;
-    char range[160], message[240], text[32];
+    char range[160], message[240];
     if (!calc_plan_find_field(member, &ref)) {
         return CALC_OK;
     }
     if (isnan(number) || (!ref.field->choices && !calc_field_in_range(ref.field, number))) {
         calc_field_range_text(ref.field, number, range, sizeof range);
-        snprintf(message, sizeof message, "expected %s, found %s", range,
-                 calc_number_text(number, 1, text));
+        snprintf(message, sizeof message, "expected %s, found %s", range, CALC_NUMBER(number));
         return wrong(r, blame, CALC_ERR_RANGE, NULL, message);
     }
     calc_member_set(ref.field, (char *)&r->launch->job + ref.offset, number);
@@ -317,10 +316,9 @@ static void read_roles(reading *r)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *model = model_of(r, others[i].model, other);
         const char *name = calc_job_role_name(others[i].role);
-        char text[160];
-        snprintf(text, sizeof text,
-                 "the %s%s is taken to be as large as the actor; %s.model of the job names another",
-                 name, others[i].role == CALC_JOB_REWARD ? " model" : "", name);
+        const char *text = CALC_TEXT(
+            160, "the %s%s is taken to be as large as the actor; %s.model of the job names another",
+            name, others[i].role == CALC_JOB_REWARD ? " model" : "", name);
         if (calc_job_runs(job, others[i].role) && model[0] &&
             strcmp(model, model_of(r, CALC_PLAN_MODEL, actor)) != 0) {
             calc_import_tell(r->import, NULL, CALC_UNREAD_COMPUTED, text);

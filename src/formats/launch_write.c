@@ -359,10 +359,9 @@ static void tell_layout(void *context, const char *field, const char *value, boo
         "pipeline_interleaving pipeline_schedule activation_recompute weight_offload "
         "activations_offload optimizer_offload trained ";
     const telling *t = context;
-    char path[96];
     if (!calc_is_word(FOLLOWS " microbatch_size ", field)) {
-        snprintf(path, sizeof path, "actor.%s", field);
-        t->tell(t->context, path, value, layout && calc_is_word(sizes, field));
+        t->tell(t->context, CALC_TEXT(96, "actor.%s", field), value,
+                layout && calc_is_word(sizes, field));
     }
 }
 
@@ -378,8 +377,7 @@ calc_status calc_job_launch_lost(const calc_job_launch_format *format,
         return CALC_ERR_NOMEM;
     }
     ignored.count = ignored.dropped = 0;
-    char command[64];
-    snprintf(command, sizeof command, "%s", command_of(format, launch));
+    char *command = CALC_TEXT(64, "%s", command_of(format, launch));
     const calc_text text = {.data = command, .length = strlen(command)};
     calc_status status = calc_job_launch_read(format, &import, &text, back, &ignored);
     if (status == CALC_OK) {

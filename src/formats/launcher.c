@@ -1,6 +1,5 @@
 #include "formats/launcher.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/rules.h"
-#include "spec/serving_engine.h"
 
 /* Resolves presets, "auto" and equivalent spellings, so that each meaning has one value. */
 

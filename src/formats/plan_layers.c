@@ -1,7 +1,6 @@
 #include "formats/plan_layers.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -522,10 +521,9 @@ static calc_part *mixer_at(const calc_plan *plan, calc_app *app, int64_t window,
         apply_delta(plan, p);
         return p;
     }
-    char name[32] = "";
     const char *base = sparse ? "dsa" : local || unrotated ? "" : "attention";
-    calc_append(name, sizeof name, "%s%s%s%s", base, local ? "local" : "", unrotated ? "nope" : "",
-                shared ? "_shared" : "");
+    const char *name = CALC_TEXT(32, "%s%s%s%s", base, local ? "local" : "",
+                                 unrotated ? "nope" : "", shared ? "_shared" : "");
     calc_part *p = part_named(app, name, CALC_PART_TYPE_ATTENTION);
     p->window_size = local ? window : 0;
     p->position_type = unrotated ? CALC_POSITION_TYPE_NONE : p->position_type;
@@ -668,10 +666,9 @@ static size_t part_lost(const calc_part *part, const calc_part *back, const char
         double other = calc_member_number(field, (const char *)back + field->offset);
         if (mine != other && uses(part, field->offset) && !told[i] &&
             !calc_is_word(elsewhere, field->key)) {
-            char name[128], text[CALC_VALUE_TEXT];
-            snprintf(name, sizeof name, "parts.%s.%s", part->name, field->key);
-            tell(context, name, calc_value_text(field, (const char *)part + field->offset, text),
-                 true);
+            char text[CALC_VALUE_TEXT];
+            tell(context, CALC_TEXT(128, "parts.%s.%s", part->name, field->key),
+                 calc_value_text(field, (const char *)part + field->offset, text), true);
             told[i] = true;
             count++;
         }
@@ -727,9 +724,8 @@ void calc_plan_layers_lost(const calc_app *app, const calc_app *back, const char
         count = sequence_lost(app, back, elsewhere, true, tell, context);
     }
     if (count == 0 && app->num_blocks != back->num_blocks) {
-        char text[96];
-        snprintf(text, sizeof text, "%lld: there they are %lld layers of one part each",
-                 (long long)app->num_blocks, (long long)back->num_blocks);
+        const char *text = CALC_TEXT(96, "%lld: there they are %lld layers of one part each",
+                                     (long long)app->num_blocks, (long long)back->num_blocks);
         tell(context, "num_blocks", text, false);
     }
 }

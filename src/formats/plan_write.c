@@ -1,12 +1,10 @@
 #include "formats/write.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "formats/plan_macros.h"
 #include "io/utf8.h"
-#include "spec/rules.h"
 
 /* Members for frameworks that combine several meanings in one key, or spread one over several. */
 

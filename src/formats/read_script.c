@@ -59,10 +59,9 @@ static bool take_word(calc_settings *settings, const char *word, bool starts, in
         tag = end + (*end == '.');
     }
     if (parts >= 2 && release[0] < 1000 && release[1] < 1000 && release[2] < 1000) {
-        char number[32];
-        snprintf(number, sizeof number, "%ld",
-                 (release[0] * 1000 + release[1]) * 1000 + release[2]);
-        if (!calc_settings_put(settings, "image", number)) {
+        if (!calc_settings_put(
+                settings, "image",
+                CALC_TEXT(32, "%ld", (release[0] * 1000 + release[1]) * 1000 + release[2]))) {
             return false;
         }
         last = starts ? NULL : &settings->item[settings->count - 2]; /* the list may have moved */
@@ -205,10 +204,9 @@ static bool put_job(script *s, calc_settings *settings)
                                              {"--nproc-per-node", "SLURM_GPUS_ON_NODE"}};
     bool good = true;
     for (size_t i = 0; i < sizeof options / sizeof *options && !s->started; i++) {
-        char number[32];
         int64_t value = calc_slurm_value(&s->job, options[i][1], strlen(options[i][1]));
-        snprintf(number, sizeof number, "%lld", (long long)value);
-        good = good && (value <= 0 || calc_settings_put(settings, options[i][0], number));
+        good = good && (value <= 0 || calc_settings_put(settings, options[i][0],
+                                                        CALC_TEXT(32, "%lld", (long long)value)));
     }
     s->started = true;
     return good;

@@ -2,13 +2,11 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "formats/export.h"
 #include "io/csv_table.h"
 #include "io/output.h"
 
@@ -282,8 +280,7 @@ static void put_value(calc_output *out, const char *value, size_t length)
 /* The option of an argument; none where it is on as without options. */
 static void put_argument(calc_output *out, const char *name, const char *value, size_t length)
 {
-    char word[8] = "";
-    snprintf(word, sizeof word, "%.*s", (int)length, value);
+    const char *word = CALC_TEXT(8, "%.*s", (int)length, value);
     bool on = strcmp(word, "True") == 0, off = strcmp(word, "False") == 0;
     bool said = *word && strcmp(word, "None") != 0 && !off;
     const char *option = name, *before = "";
@@ -395,7 +392,6 @@ calc_status calc_run_log_command(const calc_text *log, calc_text *command, calc_
         stop = stop ? stop : to;
         const char *dots = find(line, stop, " ..");
         if (line > from && dots) {
-            char text[NAME];
             const char *name = dots, *value = dots + 1 + strspn(dots + 1, ".");
             while (name > line && dots - name < NAME - 1 && !strchr(" :\t", name[-1])) {
                 name--;
@@ -404,8 +400,8 @@ calc_status calc_run_log_command(const calc_text *log, calc_text *command, calc_
             while (stop > value && strchr(" \r", stop[-1])) {
                 stop--;
             }
-            snprintf(text, sizeof text, "%.*s", (int)(dots - name), name);
-            put_argument(out, text, value, (size_t)(stop - value));
+            put_argument(out, CALC_TEXT(NAME, "%.*s", (int)(dots - name), name), value,
+                         (size_t)(stop - value));
         }
         bool first = line <= from && from <= stop;
         calc_output_text(out, first ? "python pretrain_gpt.py \\\n" : line > from ? " \\\n" : "\n");

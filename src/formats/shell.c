@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "formats/export.h"
 #include "formats/read.h"
 
 /* ---- Sums of whole numbers ------------------------------------------------------------------- */

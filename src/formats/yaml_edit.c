@@ -125,11 +125,8 @@ static bool replace(calc_text *text, yaml_document_t *document, const yaml_node_
     size_t at = colon ? (size_t)(colon - text->data) + 1 : start;
     bool below = end > start && mapping->data.mapping.style != YAML_FLOW_MAPPING_STYLE &&
                  value->start_mark.line > key->end_mark.line && at <= line_start(text, start);
-    char anchor[130] = "";
-    if (text->data[start] == '&') {
-        calc_append(anchor, sizeof anchor, "%.*s ", (int)strcspn(text->data + start, " \t\r\n"),
-                    text->data + start);
-    }
+    int named = text->data[start] == '&' ? (int)strcspn(text->data + start, " \t\r\n") : 0;
+    const char *anchor = named ? CALC_TEXT(130, "%.*s ", named, text->data + start) : "";
     char *whole = join(below || end == start ? " " : "", anchor, with, "");
     bool done = whole != NULL;
     if (done && below) {

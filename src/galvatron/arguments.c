@@ -89,10 +89,9 @@ static bool set_layers(const calc_galvatron_argument *row, const char *value,
         }
         at = end + 1 + strspn(end + 1, " ");
     }
-    char expected[128];
-    snprintf(expected, sizeof expected,
-             "a whole number from %.10g to %.10g, or up to %d of them with commas between", row->lo,
-             row->hi, CALC_GALVATRON_TYPES);
+    const char *expected = CALC_TEXT(
+        128, "a whole number from %.10g to %.10g, or up to %d of them with commas between", row->lo,
+        row->hi, CALC_GALVATRON_TYPES);
     return refuse(value, expected, why, size);
 }
 
@@ -297,9 +296,8 @@ static bool take_layer(const reader *r, int entry)
                    {"hidden_size", &r->out->hidden_size},
                    {"seq_len", &r->out->seq_length}};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        char pointer[64];
-        snprintf(pointer, sizeof pointer, "/layers/%d/%s", entry, members[i].key);
-        members[i].to->of[entry] = whole_at(r, pointer);
+        members[i].to->of[entry] =
+            whole_at(r, CALC_TEXT(64, "/layers/%d/%s", entry, members[i].key));
         members[i].to->count = entry + 1;
         if (members[i].to->of[entry] == 0) {
             return false;
@@ -310,12 +308,11 @@ static bool take_layer(const reader *r, int entry)
 
 static calc_status take_layers(const reader *r, const calc_setting *s)
 {
-    char pointer[32];
     calc_json_place place;
     int entry = 0;
     for (;; entry++) {
-        snprintf(pointer, sizeof pointer, "/layers/%d", entry);
-        if (!calc_json_locate(r->text, r->length, pointer, CALC_JSON_VALUE, &place)) {
+        if (!calc_json_locate(r->text, r->length, CALC_TEXT(32, "/layers/%d", entry),
+                              CALC_JSON_VALUE, &place)) {
             break;
         }
         if (entry == CALC_GALVATRON_TYPES || !take_layer(r, entry)) {
@@ -370,10 +367,8 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
     if (shared && calc_word_in(training, key, strcspn(key, "."))) {
         return CALC_OK;
     }
-    char what[80];
-    snprintf(what, sizeof what, "argument of %s", block);
     names_of(block, names);
-    return unknown(r, s, what, key, names);
+    return unknown(r, s, CALC_TEXT(80, "argument of %s", block), key, names);
 }
 
 /* Reads "hardware_info" or "hardware_info.num_nodes". */
@@ -381,9 +376,8 @@ static calc_status take(const reader *r, const calc_setting *s, const char *path
 {
     const char *blocks[NAMES];
     size_t length = strcspn(path, ".");
-    char block[64];
     names_of(NULL, blocks);
-    snprintf(block, sizeof block, "%.*s", (int)length, path);
+    const char *block = CALC_TEXT(64, "%.*s", (int)length, path);
     if (calc_choice_index(blocks, block) < 0) {
         /* Reports an unknown block once, by itself; a name with a dot looks like an argument in a
          * block, of which there is none. */

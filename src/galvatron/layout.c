@@ -19,12 +19,9 @@ char *calc_galvatron_strategy_text(const calc_galvatron_strategy *strategy,
                                    char text[CALC_GALVATRON_STRATEGY_SIZE])
 {
     const calc_galvatron_strategy *s = strategy;
-    char cp[16] = "";
-    if (s->cp > 1) {
-        snprintf(cp, sizeof cp, "x%d", s->cp);
-    }
     snprintf(text, CALC_GALVATRON_STRATEGY_SIZE, "%d-%d%s%s-%d%s%s%s", s->pp,
-             calc_galvatron_degree(s), calc_galvatron_degree(s) > 1 ? "*" : "", cp, s->dp,
+             calc_galvatron_degree(s), calc_galvatron_degree(s) > 1 ? "*" : "",
+             s->cp > 1 ? CALC_TEXT(16, "x%d", s->cp) : "", s->dp,
              s->type == CALC_GALVATRON_ZERO3 ? "f" : "", s->checkpoint ? "-c" : "",
              s->sp > 1 ? "-sp" : "");
     return text;
@@ -572,11 +569,10 @@ static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, 
 static calc_status wrong_value(const reader *r, const calc_setting *s, size_t offset,
                                const char *expected)
 {
-    char text[192];
     const char *value = s->value + offset;
-    snprintf(text, sizeof text, "expected %s, found \"%s\"", expected,
-             calc_utf8_shown(value, strcspn(value, ",")));
-    return wrong(r, s, offset, NULL, text);
+    return wrong(r, s, offset, NULL,
+                 CALC_TEXT(192, "expected %s, found \"%s\"", expected,
+                           calc_utf8_shown(value, strcspn(value, ","))));
 }
 
 /* Reads up to `most` numbers from `lo` to `hi`. Without the key there are none, which is an error
@@ -682,19 +678,15 @@ static bool set_degrees(const reader *r, int degree, int cp, bool ulysses,
 
 static calc_status refuse_degrees(const reader *r, const char *key, int number, int degree, int cp)
 {
-    char which[32] = "", text[160];
-    if (number > 0) {
-        snprintf(which, sizeof which, "layer %d: ", number);
-    }
-    snprintf(text, sizeof text, "%spp_deg %d * %d%s does not divide %d GPUs", which, r->out->pp,
-             degree, cp > 1 ? " * context parallelism" : "", r->out->world);
-    return wrong(r, calc_settings_last(r->settings, key), 0, NULL, text);
+    return wrong(r, calc_settings_last(r->settings, key), 0, NULL,
+                 CALC_TEXT(160, "%spp_deg %d * %d%s does not divide %d GPUs",
+                           number > 0 ? CALC_TEXT(32, "layer %d: ", number) : "", r->out->pp,
+                           degree, cp > 1 ? " * context parallelism" : "", r->out->world));
 }
 
 /* Reads a list, which has a number for each layer. */
 static calc_status list_of(const reader *r, int what, int *out)
 {
-    char text[128];
     const char *key = lists[what].key;
     const calc_setting *s = calc_settings_last(r->settings, key);
     int count, *layers = &r->out->layers;
@@ -702,8 +694,8 @@ static calc_status list_of(const reader *r, int what, int *out)
                                     CALC_GALVATRON_LAYERS, out, &count);
     *layers = what == DEGREE ? count : *layers;
     if (status == CALC_OK && count > 0 && count != *layers) {
-        snprintf(text, sizeof text, "%d values beside %d of tp_sizes_enc", count, *layers);
-        return wrong(r, s, 0, "a value for each layer", text);
+        return wrong(r, s, 0, "a value for each layer",
+                     CALC_TEXT(128, "%d values beside %d of tp_sizes_enc", count, *layers));
     }
     for (int i = 0; i < *layers && status == CALC_OK; i++) {
         out[i] = count > 0 ? out[i] : lists[what].absent;

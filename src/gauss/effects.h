@@ -17,7 +17,6 @@
 #ifndef CALC_GAUSS_EFFECTS_H
 #define CALC_GAUSS_EFFECTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/rng.h"

@@ -7,7 +7,6 @@
 
 #include "mindspeed/memory.h"
 #include "mindspeed/operators.h"
-#include "model/stages/layout.h"
 
 /** A configuration as calc runs it. Borrows. */
 typedef struct calc_mindspeed_layout {

@@ -3,8 +3,6 @@
 #ifndef CALC_REPORT_PAGE_H
 #define CALC_REPORT_PAGE_H
 
-#include <stddef.h>
-
 #include "base/buffer.h"
 #include "calc.h"
 #include "io/json_put.h"

@@ -1,7 +1,6 @@
 #include "report/run_data.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,10 +170,8 @@ static void put_stats(calc_put *put, const char *const *keys, size_t count, cons
 /* An assignment in the form of --set. */
 static void put_assignment(void *context, const char *path, const char *from, const char *to)
 {
-    char text[CALC_VALUE_TEXT + 64];
     (void)from;
-    snprintf(text, sizeof text, "%s=%s", path, *to ? to : "none");
-    calc_put_text(context, NULL, text);
+    calc_put_text(context, NULL, CALC_TEXT(CALC_VALUE_TEXT + 64, "%s=%s", path, *to ? to : "none"));
 }
 
 calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,

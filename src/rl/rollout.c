@@ -8,6 +8,7 @@
 #include "model/operators/parameters.h"
 #include "model/serve/inference.h"
 #include "spec/format.h"
+#include "spec/rules.h"
 
 /* E[min(X, cap)^power] of a log-normal X. */
 static double moment(double log_mean, double deviation, double cap, int power)
@@ -183,17 +184,10 @@ static void advance(engine *g, double tokens_per_step)
 static size_t stride_of(size_t count)
 {
     size_t stride = (size_t)(0.618 * (double)count) | 1;
-    for (;; stride += 2) {
-        size_t a = stride, b = count;
-        while (b != 0) {
-            size_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1) {
-            return stride;
-        }
+    while (calc_gcd((int64_t)stride, (int64_t)count) != 1) {
+        stride += 2;
     }
+    return stride;
 }
 
 /* Run requests of these lengths on so many slots.

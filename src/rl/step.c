@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/process.h"
 #include "model/operators/parameters.h"
@@ -262,9 +263,8 @@ static calc_status run_pass(work *w, calc_job_role_index role, double sequences,
     int before = w->errors->count;
     calc_status status = calc_check(s->app, s->system, &exec, w->errors);
     for (int i = before; i < w->errors->count; i++) {
-        char place[64];
-        snprintf(place, sizeof place, "%s, %s", calc_job_role_name(role),
-                 training ? "update" : "forward pass");
+        const char *place =
+            CALC_TEXT(64, "%s, %s", calc_job_role_name(role), training ? "update" : "forward pass");
         calc_error_place(&w->errors->item[i], place, 0, 0);
     }
     if (status != CALC_OK) {
@@ -274,10 +274,8 @@ static calc_status run_pass(work *w, calc_job_role_index role, double sequences,
     bool memory = verdict == CALC_VERDICT_MEM1_CAPACITY || verdict == CALC_VERDICT_MEM2_CAPACITY;
     if (verdict != CALC_VERDICT_OK && !memory) {
         calc_reason reason[CALC_MAX_REASONS];
-        char text[320];
         size_t n = calc_reasons(s->app, s->system, &exec, CALC_COMPAT_NONE, stats, reason);
-        snprintf(text, sizeof text, "%s: %s", calc_job_role_name(role), n ? reason[0].text : "");
-        cannot(w, text);
+        cannot(w, CALC_TEXT(320, "%s: %s", calc_job_role_name(role), n ? reason[0].text : ""));
     }
     return CALC_OK;
 }
@@ -363,15 +361,13 @@ static double others_bytes(const work *w, calc_job_role_index role)
 static void put_need(work *w, calc_rl_phase_index phase, double own_bytes)
 {
     calc_rl_phase *p = &w->step->phase[phase];
-    char text[256];
     p->need_bytes = own_bytes + others_bytes(w, phases[phase].role);
     if (p->need_bytes > p->capacity_bytes) {
-        snprintf(text, sizeof text,
-                 "%s needs %.1f GiB of a processor's %.1f: %.1f of its own, %.1f "
-                 "that other roles keep there",
-                 phases[phase].name, p->need_bytes / 0x1p30, p->capacity_bytes / 0x1p30,
-                 own_bytes / 0x1p30, (p->need_bytes - own_bytes) / 0x1p30);
-        cannot(w, text);
+        cannot(w, CALC_TEXT(256,
+                            "%s needs %.1f GiB of a processor's %.1f: %.1f of its own, %.1f "
+                            "that other roles keep there",
+                            phases[phase].name, p->need_bytes / 0x1p30, p->capacity_bytes / 0x1p30,
+                            own_bytes / 0x1p30, (p->need_bytes - own_bytes) / 0x1p30));
     }
 }
 
@@ -448,13 +444,12 @@ static calc_status run_rollout(work *w)
     put_phase(w, CALC_RL_ROLLOUT, w->rounds * (kept_full ? r->full_s : r->time_s));
     put_need(w, CALC_RL_ROLLOUT, w->engine_bytes);
     if (!r->fits) {
-        char text[256];
-        snprintf(text, sizeof text,
-                 "rollout: %.1f GiB of weights leave no room for the cache of one sequence in the "
-                 "%.1f GiB that an engine may take of a processor",
-                 r->kept_bytes / 0x1p30,
-                 (taken_bytes > 0 ? taken_bytes : out->phase[CALC_RL_ROLLOUT].capacity_bytes) /
-                     0x1p30);
+        const char *text = CALC_TEXT(
+            256,
+            "rollout: %.1f GiB of weights leave no room for the cache of one sequence in the "
+            "%.1f GiB that an engine may take of a processor",
+            r->kept_bytes / 0x1p30,
+            (taken_bytes > 0 ? taken_bytes : out->phase[CALC_RL_ROLLOUT].capacity_bytes) / 0x1p30);
         cannot(w, text);
     }
     out->prefill_time = longer * r->prefill_s;

@@ -452,8 +452,7 @@ static void put_page(calc_session *session, calc_put *put)
 static void put_chosen(void *context, const calc_exec *exec, calc_axis axis)
 {
     calc_field row = *calc_axis_field(axis);
-    char path[64];
-    snprintf(path, sizeof path, "%s%s", axis < CALC_AXIS_EXEC_COUNT ? "" : "inference.", row.key);
+    char *path = CALC_TEXT(64, "%s%s", axis < CALC_AXIS_EXEC_COUNT ? "" : "inference.", row.key);
     row.key = path;
     calc_json_put_member(context, &row, (const char *)exec + calc_axis_offset(axis));
 }

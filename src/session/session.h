@@ -4,7 +4,6 @@
 #define CALC_SESSION_SESSION_H
 
 #include "calc.h"
-#include "io/json_put.h"
 #include "io/output.h"
 #include "io/request.h"
 #include "validate/residuals.h"

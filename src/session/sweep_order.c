@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "formats/export.h"
 #include "spec/field.h"
 

@@ -5,7 +5,6 @@
 
 #include "balance/evaluate.h"
 #include "calc.h"
-#include "formats/settings.h"
 
 typedef struct calc_taylor_config {
     calc_app app;   /**< prediction layers count as blocks, as in the planner */

@@ -124,18 +124,17 @@ static calc_exit show_programs(const char *planner)
 static calc_exit complain_program(const calc_args *args)
 {
     const char *list[16] = {NULL}, *planner = args->argument[0];
-    char text[512], choices[128] = "";
+    char choices[128] = "";
     for (size_t i = 0, count = 0; tools[i]; i++) {
         list[count] = program_of(tools[i], planner);
         count += list[count] != NULL;
     }
     calc_append_choices(choices, sizeof choices, list);
-    if (args->argument_count < 2) {
-        snprintf(text, sizeof text, "%s: missing the program, which is %s", planner, choices);
-    } else {
-        snprintf(text, sizeof text, "%s: \"%.60s\" is not %s", planner, args->argument[1], choices);
-    }
-    return calc_complain_usage(&calc_cmd_as, text);
+    return calc_complain_usage(
+        &calc_cmd_as,
+        args->argument_count < 2
+            ? CALC_TEXT(512, "%s: missing the program, which is %s", planner, choices)
+            : CALC_TEXT(512, "%s: \"%.60s\" is not %s", planner, args->argument[1], choices));
 }
 
 static calc_exit run(const calc_args *args)

@@ -7,7 +7,6 @@
 #include "cli/shell/opt.h"
 #include "io/json_put.h"
 #include "io/output.h"
-#include "io/text.h"
 
 /** Each flag is listed once as X(NAME, name, value, kind, .doc = "...", other members). The list
  *  generates the enum and the rows. */

@@ -97,9 +97,8 @@ static void show_stages(const task *s, calc_output *out)
     const calc_galvatron_answer *a = &s->found.best;
     calc_output_printf(out, "ends         %s: embedding and head\n", notation(s, &a->ends, text));
     for (int i = 0, first = 0; i < a->task.pp; first += s->layout.division[i++]) {
-        char name[32];
-        snprintf(name, sizeof name, "stage %d", i);
-        calc_output_printf(out, "%-12s %s MB: %s\n", name, calc_human_integer(a->used_mb[i]),
+        calc_output_printf(out, "%-12s %s MB: %s\n", CALC_TEXT(32, "stage %d", i),
+                           calc_human_integer(a->used_mb[i]),
                            runs_of(s, first, first + s->layout.division[i], text));
     }
     calc_output_printf(
@@ -127,12 +126,9 @@ static void show_search(const task *s, calc_output *out)
 
 static void show_limit(const task *s, calc_output *out)
 {
-    char left[CALC_HUMAN_MAX], limit[CALC_HUMAN_MAX];
     const calc_galvatron_found *f = &s->found;
     int stage = fullest(&f->best);
     double costs = memory_costs(f);
-    calc_human_integer_in(f->best.remain_mb[stage], left);
-    calc_human_integer_in(f->limit_mb, limit);
     if (costs >= 0.0005) {
         calc_output_printf(out,
                            "limit        memory: without one a sample would take up to %s less",
@@ -140,7 +136,9 @@ static void show_limit(const task *s, calc_output *out)
     } else {
         calc_output_text(out, "limit        time, not memory");
     }
-    calc_output_printf(out, "; stage %d has %s MB left of %s", stage, left, limit);
+    calc_output_printf(out, "; stage %d has %s MB left of %s", stage,
+                       calc_human_integer(f->best.remain_mb[stage]),
+                       calc_human_integer(f->limit_mb));
     if (f->reserve_mb > 0) {
         calc_output_printf(out, ", and %s are reserved", calc_human_integer(f->reserve_mb));
     }
@@ -416,11 +414,11 @@ static void take_size(calc_galvatron_sizes *sizes, int64_t value)
 static calc_status take_model(task *t, calc_errors *errors)
 {
     calc_galvatron_arguments *a = &t->arguments;
-    calc_input app = {.text = {0}}, system = {.text = {0}};
+    calc_input app = {.text = {0}};
     calc_status status =
         calc_input_load(&app, CALC_KIND_APP, &t->app, calc_opt_value(t->flags, FLAG_MODEL), errors);
-    calc_status other = calc_input_load(&system, CALC_KIND_SYSTEM, &t->system,
-                                        calc_opt_value(t->flags, FLAG_SYSTEM), errors);
+    calc_status other = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(t->flags, FLAG_SYSTEM),
+                                           &t->system, errors);
     if (!status && !other) {
         calc_galvatron_request of = a->request;
         of.layers[0].seq_len = a->seq_length.count > 0 ? a->seq_length.of[0] : 0;
@@ -433,7 +431,6 @@ static calc_status take_model(task *t, calc_errors *errors)
         }
     }
     calc_text_free(&app.text);
-    calc_text_free(&system.text);
     return status ? status : other;
 }
 

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,17 +179,14 @@ static void show_space(const task *s, calc_output *out)
 
 static void show_row(const calc_mindspeed_candidate *c, calc_output *out)
 {
-    char number[32] = "-";
     const calc_mindspeed_config *f = &c->config;
     calc_output_printf(out, "%4d %4d %4d %4d %4d %4d %4d %4d  %10s", f->pp, f->tp, f->dp, f->cp,
                        f->up, f->mbs, f->vpp, f->ep, calc_human_seconds(c->step_s));
     calc_output_printf(out, " %10s", calc_human_seconds(c->p5_s));
     calc_output_printf(out, " %10s", calc_human_seconds(c->p95_s));
     calc_output_printf(out, " %8s", calc_human_percent(c->best));
-    if (isfinite(c->calc_bytes)) {
-        snprintf(number, sizeof number, "%.1f", c->calc_bytes / GIB);
-    }
-    calc_output_printf(out, " %9.1f %9s%s\n", c->peak_bytes / GIB, number,
+    calc_output_printf(out, " %9.1f %9s%s\n", c->peak_bytes / GIB,
+                       isfinite(c->calc_bytes) ? CALC_TEXT(32, "%.1f", c->calc_bytes / GIB) : "-",
                        c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
 }
 

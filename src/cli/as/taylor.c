@@ -31,14 +31,6 @@ calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path, calc_
     return status;
 }
 
-calc_status calc_taylor_system_read(calc_system *out, const char *argument, calc_errors *errors)
-{
-    calc_input input = {.text = {0}};
-    calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, out, argument, errors);
-    calc_text_free(&input.text);
-    return status;
-}
-
 void calc_taylor_place(calc_errors *errors, const char *path)
 {
     for (int i = 0; i < errors->count; i++) {
@@ -167,7 +159,7 @@ static void show_stages(const calc_taylor_job *j, calc_output *out)
     calc_output_printf(out, "%5s  %-16s%-16s%10s%10s%10s\n", "stage", "layers (dense)",
                        "recomputed", "peak MB", j->check ? "checked" : "", "limit MB");
     for (int64_t stage = 0; stage < j->ask.stages; stage++) {
-        char layers[128] = "", again[128] = "", checked[32] = "";
+        char layers[128] = "", again[128] = "";
         for (int64_t chunk = 0; chunk < j->ask.chunks; chunk++) {
             const calc_balance_share *one = &s->share[chunk * j->ask.stages + stage];
             const char *plus = chunk ? " + " : "";
@@ -181,11 +173,9 @@ static void show_stages(const calc_taylor_job *j, calc_output *out)
                             one->selective[0] + one->selective[1]);
             }
         }
-        if (j->check) {
-            snprintf(checked, sizeof checked, "%.0f", j->checked_mb[stage]);
-        }
         calc_output_printf(out, "%5jd  %-16s%-16s%10.0f%10s%10.0f\n", stage, layers, again,
-                           s->answer.peak_bytes[stage], checked,
+                           s->answer.peak_bytes[stage],
+                           j->check ? CALC_TEXT(32, "%.0f", j->checked_mb[stage]) : "",
                            j->problem.stage[stage].limit_bytes);
     }
 }
@@ -560,8 +550,8 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
 static calc_status read_all(ranking *r, calc_errors *errors)
 {
     const char *only = calc_opt_value(r->flags, FLAG_CANDIDATES);
-    calc_status status =
-        calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
+    calc_status status = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(r->flags, FLAG_SYSTEM),
+                                            &r->system, errors);
     if (status == CALC_OK && only) {
         status = calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors);
     }

@@ -25,10 +25,6 @@ typedef struct calc_taylor_file {
 CALC_MUST_USE calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path,
                                                 calc_errors *errors);
 
-/** Reads a machine by path or name. */
-CALC_MUST_USE calc_status calc_taylor_system_read(calc_system *out, const char *argument,
-                                                  calc_errors *errors);
-
 /** Gives errors without a place the place of the whole file. */
 void calc_taylor_place(calc_errors *errors, const char *path);
 

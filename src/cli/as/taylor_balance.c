@@ -9,6 +9,7 @@
 #include "cli/as/flags.h"
 #include "cli/as/taylor.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
 #include "spec/field.h"
 #include "taylor/memory.h"
 #include "taylor/yaml.h"
@@ -251,7 +252,8 @@ static calc_status balance(request *r, calc_errors *errors)
     calc_status status = calc_taylor_file_read(&r->file, yaml, errors);
     if (status == CALC_OK) {
         calc_taylor_tell(&r->file.config, yaml);
-        status = calc_taylor_system_read(&r->system, calc_opt_value(r->flags, FLAG_SYSTEM), errors);
+        status = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(r->flags, FLAG_SYSTEM),
+                                    &r->system, errors);
     }
     if (status == CALC_OK) {
         status = calc_taylor_job_of(&r->file.config, &r->system, 0, &r->job, errors);

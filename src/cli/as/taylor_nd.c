@@ -11,6 +11,7 @@
 #include "cli/as/taylor.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
 #include "taylor/memory.h"
 #include "taylor/yaml.h"
 
@@ -289,9 +290,9 @@ static calc_status read_all(search *s, calc_errors *errors)
                                 "at most 1000000",
                                 calc_taylor_config_world(&s->file.config));
     }
-    status =
-        status ? status
-               : calc_taylor_system_read(&s->system, calc_opt_value(s->flags, FLAG_SYSTEM), errors);
+    status = status ? status
+                    : calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(s->flags, FLAG_SYSTEM),
+                                         &s->system, errors);
     if (status == CALC_OK && probes) {
         status = calc_csv_table_read(&s->probes, &calc_taylor_probes, probes, errors);
     }

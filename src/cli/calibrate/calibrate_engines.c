@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "calibrate/calibration.h"
 #include "calibrate/points.h"
 #include "cli/shell/complain.h"
 #include "cli/validate/validate_table.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/calibration.h"
 #include "calibrate/fit.h"
 #include "calibrate/points.h"
 #include "cli/shell/complain.h"

@@ -6,7 +6,6 @@
 
 #include "calibrate/calibration.h"
 #include "calibrate/engine_calibration.h"
-#include "cli/shell/find.h"
 #include "cli/shell/opt.h"
 #include "cli/validate/measured.h"
 #include "io/json_put.h"

@@ -280,6 +280,27 @@ char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *te
     return text;
 }
 
+char *calc_stage_words_sizes(const calc_exec *exec, bool assigned, char *text, size_t size)
+{
+    const calc_strategy *s = &exec->strategy;
+    const struct {
+        const char *words[2];
+        int64_t size;
+    } sizes[] = {{{"TP ", "tp="}, s->tensor_par},
+                 {{"CP ", "cp="}, s->context_par},
+                 {{"EP ", "ep="}, s->expert_par},
+                 {{"PP ", "pp="}, exec->pipeline_par},
+                 {{"DP ", "dp="}, s->data_par}};
+    *text = '\0';
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i].size > 1) {
+            calc_append(text, size, "%s%s%jd", *text ? " " : "", sizes[i].words[assigned],
+                        sizes[i].size);
+        }
+    }
+    return text;
+}
+
 void calc_stage_words_recomputed(const calc_exec *e, char *word, size_t size)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);

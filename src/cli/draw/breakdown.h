@@ -69,6 +69,10 @@ char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text
 
 char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text);
 
+/** The ranks of each dimension that has several, "TP 8 PP 2"; as assignments, "tp=8 pp=2"; cut off
+ *  at `size` bytes. @return text */
+char *calc_stage_words_sizes(const calc_exec *exec, bool assigned, char *text, size_t size);
+
 /** The recomputation of an execution in a block: "none", "full", "core_attn+mlp". */
 void calc_stage_words_recomputed(const calc_exec *exec, char *word, size_t size);
 

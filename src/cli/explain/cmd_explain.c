@@ -117,7 +117,7 @@ static calc_status unknown_name(const char *name, calc_errors *errors)
     enum { MOST_NAMES = 1024 };
     const char *names[MOST_NAMES + 1] = {NULL};
     size_t count = 0;
-    char hint[160] = "calc show fields lists them all";
+    char hint[160];
     for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
         const calc_table *table = calc_table_of(kind);
         for (size_t i = 0; i < table->count; i++) {
@@ -129,12 +129,11 @@ static calc_status unknown_name(const char *name, calc_errors *errors)
             }
         }
     }
-    if (!hint_of_choice(name, hint, sizeof hint)) {
-        const char *nearest = calc_nearest(name, names);
-        snprintf(hint, sizeof hint,
-                 nearest ? "did you mean \"%s\"?" : "calc show fields lists them all", nearest);
-    }
-    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+    const char *nearest = calc_nearest(name, names);
+    return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                           hint_of_choice(name, hint, sizeof hint) ? hint
+                           : nearest                               ? CALC_DID_YOU_MEAN(nearest)
+                                     : "calc show fields lists them all",
                            "no field or statistic \"%.100s\"", name);
 }
 
@@ -222,13 +221,12 @@ static void write_operands(calc_output *out, const calc_field *field, calc_kind 
 /* Explains the effect of leaving a field out. */
 static void write_absent(calc_output *out, const calc_field *field)
 {
-    char number[32];
     const char *text = "it must be there";
     if (field->flags & CALC_OPTIONAL) {
         text = field->type == CALC_TYPE_ENUM   ? field->choices[0]
                : field->type == CALC_TYPE_BOOL ? "false"
                : field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL
-                   ? calc_number_text(field->absent, 1, number)
+                   ? CALC_NUMBER(field->absent)
                : field->type == CALC_TYPE_SET ? "none"
                                               : "nothing";
     }
@@ -284,15 +282,14 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
                                      "a run",          "a layer of a block", "a stage"};
     const calc_field *field = ref->field;
     bool answer = ref->kind >= CALC_KIND_STATS;
-    char range[512], text[1024], meaning[CALC_FIELD_TEXT_MEANING];
+    char range[512], meaning[CALC_FIELD_TEXT_MEANING];
     calc_output_printf(out, "%s: %s of %s\n", name, answer ? "statistic" : "field", of[ref->kind]);
     calc_output_text(out, "  ");
     calc_help_wrapped(out, calc_field_text_meaning(calc_table_of(ref->kind), field, meaning), 2);
     calc_field_text_range(field, range, sizeof range);
     write_alias(out, name, ref);
     if (!answer) {
-        snprintf(text, sizeof text, "%s %s", calc_field_text_type(field), range);
-        write_line(out, "takes", text);
+        write_line(out, "takes", CALC_TEXT(1024, "%s %s", calc_field_text_type(field), range));
         write_absent(out, field);
     }
     write_line(out, "unit", field->unit);

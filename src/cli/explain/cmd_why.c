@@ -103,11 +103,9 @@ static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inpu
     const calc_log_series *batch = &log->series[CALC_LOG_BATCH];
     double last = batch->count > 0 ? batch->value[batch->count - 1] : 0;
     if (!serves && last > 0 && last != (double)in->exec.batch_size) {
-        char hint[64];
-        snprintf(hint, sizeof hint, "--set batch_size=%.0f", last);
-        return calc_errors_at(errors, CALC_ERR_RULE, out->name, 0, 0, hint,
-                              "its last global batch is %.0f, that of the layout %jd", last,
-                              in->exec.batch_size);
+        return calc_errors_at(
+            errors, CALC_ERR_RULE, out->name, 0, 0, CALC_TEXT(64, "--set batch_size=%.0f", last),
+            "its last global batch is %.0f, that of the layout %jd", last, in->exec.batch_size);
     }
     for (calc_log_what i = 0; i < CALC_LOG_COUNT; i++) {
         bool serving = i >= CALC_LOG_TPOT && i <= CALC_LOG_OUTPUT_TOKENS_PER_S;
@@ -456,7 +454,6 @@ static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why
     enum { MOST = 4096 };
     const calc_framework *framework = calc_why_script_of(inputs);
     bool serves = framework && framework->serves;
-    char procs[24];
     pinned pins;
     calc_exec *found = NULL;
     calc_errors ignored = {0};
@@ -466,7 +463,7 @@ static bool calc_why_script_start(const calc_inputs *inputs, const calc_why *why
         return false;
     }
     calc_inputs own = *inputs;
-    snprintf(procs, sizeof procs, "%jd", inputs->exec.num_procs);
+    const char *procs = CALC_TEXT(24, "%jd", inputs->exec.num_procs);
     own.procs = procs;
     own.batch = NULL;
     own.framework = framework->name;
@@ -746,10 +743,9 @@ static calc_status write_text(calc_output *out, void *what, calc_errors *errors)
         write_start(out, in, why, t->start);
     }
     const char *system = in->input[CALC_KIND_SYSTEM].name;
-    char title[160] = "10 % more of each rate";
-    if (in->exec.stages.chips > 0) {
-        calc_append(title, sizeof title, " of %.100s", system);
-    }
+    const char *title = in->exec.stages.chips > 0
+                            ? CALC_TEXT(160, "10 %% more of each rate of %.100s", system)
+                            : "10 % more of each rate";
     calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, title, head_of(why), "change");
     if (why->resources == 0) {
         calc_output_printf(out, "  no stage runs on %s\n", system);

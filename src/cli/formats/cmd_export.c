@@ -1,7 +1,6 @@
 #include "cli/formats/export.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,14 +337,6 @@ static void export_documents(const calc_args *args, const calc_framework *framew
     }
 }
 
-static calc_status load_one(calc_kind kind, void *object, const char *name, calc_errors *errors)
-{
-    calc_input input = {0};
-    calc_status status = calc_input_load(&input, kind, object, name, errors);
-    calc_text_free(&input.text);
-    return status;
-}
-
 /* Rejects "auto", whose resolution also depends on the machine. */
 static calc_status check_settled(const calc_exec *exec, calc_errors *errors)
 {
@@ -373,7 +364,7 @@ static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *err
     }
     calc_input *layout = &in->input[CALC_KIND_EXEC];
     layout->partial = true;
-    calc_status first = load_one(CALC_KIND_APP, &in->app, args->argument[0], errors);
+    calc_status first = calc_document_load(CALC_KIND_APP, args->argument[0], &in->app, errors);
     calc_status status =
         calc_input_load(layout, CALC_KIND_EXEC, &in->exec, args->argument[1], errors);
     status = first == CALC_OK ? status : first;
@@ -409,7 +400,7 @@ static void write_diff(const calc_args *args, const calc_framework *framework, c
     const char *name = calc_opt_value(args, OPT_DIFF);
     calc_exec other = {0};
     calc_settings a = {0}, b = {0};
-    if (load_one(CALC_KIND_EXEC, &other, name, errors) != CALC_OK ||
+    if (calc_document_load(CALC_KIND_EXEC, name, &other, errors) != CALC_OK ||
         check_settled(&other, errors) != CALC_OK) {
         return;
     }
@@ -465,8 +456,8 @@ static calc_exit export_profile(const calc_args *args)
     if (!read_profile(args, &request, &why)) {
         return calc_complain_usage(args->command, why);
     }
-    calc_status first = load_one(CALC_KIND_APP, &app, args->argument[0], &errors);
-    calc_status second = load_one(CALC_KIND_SYSTEM, &system, args->argument[1], &errors);
+    calc_status first = calc_document_load(CALC_KIND_APP, args->argument[0], &app, &errors);
+    calc_status second = calc_document_load(CALC_KIND_SYSTEM, args->argument[1], &system, &errors);
     if (first == CALC_OK && second == CALC_OK &&
         calc_inputs_set(args, OPT_SET, &app, &system, NULL, &errors) == CALC_OK) {
         if (app.stack.layers > 0) {

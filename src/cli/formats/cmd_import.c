@@ -1,11 +1,8 @@
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
-#include "cli/draw/human.h"
 #include "cli/formats/export.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
@@ -15,7 +12,6 @@
 #include "formats/launch.h"
 #include "formats/read.h"
 #include "galvatron/layout.h"
-#include "io/json_put.h"
 #include "io/text.h"
 #include "io/utf8.h"
 

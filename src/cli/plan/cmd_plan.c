@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "balance/milp.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
@@ -251,9 +252,7 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
         status = calc_output_close(out, errors);
     }
     if (status == CALC_OK && strcmp(path, "-") != 0) {
-        char name[4096];
-        snprintf(name, sizeof name, "%s.names.csv", path);
-        calc_output *names = calc_write_to(name);
+        calc_output *names = calc_write_to(CALC_TEXT(4096, "%s.names.csv", path));
         (void)!calc_mps_names(&milp, write_text, names);
         status = calc_output_close(names, errors);
     }

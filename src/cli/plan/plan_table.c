@@ -260,12 +260,11 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
 {
     size_t slowest = 0;
     size_t fullest = 0;
-    char bytes[CALC_HUMAN_MAX];
     for (size_t i = 0; i < count; i++) {
         slowest = stage[i].idle < stage[slowest].idle ? i : slowest;
         fullest = room_of(&stage[i]) < room_of(&stage[fullest]) ? i : fullest;
     }
-    calc_human_bytes_in(room_of(&stage[fullest]), bytes);
+    const char *bytes = calc_human_bytes(room_of(&stage[fullest]));
     if (count > 1) {
         calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
                            fullest, bytes);

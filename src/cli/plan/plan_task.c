@@ -84,8 +84,7 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
         bad_cap(text, "has an empty name", errors);
     }
     for (size_t k = 0; k < list.count; k++) {
-        char word[CALC_LIST_SIZE];
-        snprintf(word, sizeof word, "%s", list.item[k]);
+        char *word = CALC_TEXT(CALC_LIST_SIZE, "%s", list.item[k]);
         char *colon = strrchr(word, ':');
         double most = -1;
         int i = 0;
@@ -141,7 +140,6 @@ static void take_set(calc_plan_task *t, const char *text, calc_errors *errors)
 static void take_procs(calc_plan_task *t, calc_errors *errors)
 {
     const char *procs = calc_opt_value(t->args, CALC_PLAN_OPT_PROCS);
-    char sum[32];
     int64_t all = 0;
     for (int i = 0; i < t->chips; i++) {
         bool capped = t->chip[i].most_procs < INT64_MAX && all >= 0;
@@ -158,8 +156,7 @@ static void take_procs(calc_plan_task *t, calc_errors *errors)
         return;
     }
     if (all > 0) {
-        snprintf(sum, sizeof sum, "%jd", all);
-        set_axis(t, "num_procs", sum, "--chips", errors);
+        set_axis(t, "num_procs", CALC_TEXT(32, "%jd", all), "--chips", errors);
     } else {
         calc_errors_at(errors, CALC_ERR_FIELD, "--procs", 0, 0, "for example --procs 512",
                        "nothing says how many processors there are");

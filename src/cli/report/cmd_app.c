@@ -29,19 +29,10 @@ static const struct {
 static void put_words(calc_put *put, const calc_args *args)
 {
     const char *const *argument = args->argument;
-    const char *const word[] = {"calc",
-                                "sweep",
-                                args->argument_count > 0 ? argument[0] : "llama3-70B",
-                                args->argument_count > 1 ? argument[1] : "h100_sxm",
-                                "--procs",
-                                calc_opt_value(args, OPT_PROCS),
-                                "--batch",
-                                calc_opt_value(args, OPT_BATCH)};
-    calc_putf(put, "study: {compat: %s, command: [", "none");
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
-        calc_put_text(put, NULL, word[i]);
-    }
-    calc_putf(put, "]}");
+    calc_putf(put, "study: {compat: %s, command: [%s, %s, %s, %s, %s, %s, %s, %s]}", "none", "calc",
+              "sweep", args->argument_count > 0 ? argument[0] : "llama3-70B",
+              args->argument_count > 1 ? argument[1] : "h100_sxm", "--procs",
+              calc_opt_value(args, OPT_PROCS), "--batch", calc_opt_value(args, OPT_BATCH));
 }
 
 static calc_status write_page(const calc_args *args, calc_errors *errors)

@@ -269,10 +269,8 @@ static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step
 
 static void put_count(calc_put *put, const char *name, int64_t value)
 {
-    char text[24];
     if (value > 0) {
-        snprintf(text, sizeof text, "%jd", value);
-        calc_putf(put, "%s, %s", name, text);
+        calc_putf(put, "%s, %s", name, CALC_TEXT(24, "%jd", value));
     }
 }
 

@@ -1,7 +1,6 @@
 #include "cli/rl/rl_search.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,20 +14,7 @@ enum { FRONT = 16, SPLITS = 16 };
 char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
 {
     const calc_strategy *s = &exec->strategy;
-    const struct {
-        const char *name;
-        int64_t value;
-    } sizes[] = {{"tp", s->tensor_par},
-                 {"cp", s->context_par},
-                 {"ep", s->expert_par},
-                 {"pp", exec->pipeline_par},
-                 {"dp", s->data_par}};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i].value > 1) {
-            calc_append(text, size, "%s%s=%jd", text[0] ? " " : "", sizes[i].name, sizes[i].value);
-        }
-    }
+    calc_stage_words_sizes(exec, true, text, size);
     if (exec->training) {
         char recompute[64];
         calc_stage_words_recomputed(exec, recompute, sizeof recompute);
@@ -84,10 +70,9 @@ static calc_status add_quick(const calc_rl_task *task, const calc_rl_member *m, 
                              calc_errors *errors)
 {
     layouts quick = {NULL, 0};
-    char batch[48];
     const char **set = calc_make(m->set_count + 1, sizeof *set);
-    snprintf(batch, sizeof batch, "inference.batch=%.0f",
-             task->problem.chips[task->problem.seat[CALC_JOB_ROLLOUT].pool]);
+    const char *batch = CALC_TEXT(48, "inference.batch=%.0f",
+                                  task->problem.chips[task->problem.seat[CALC_JOB_ROLLOUT].pool]);
     for (size_t i = 0; i < m->set_count; i++) {
         set[i] = m->set[i];
     }

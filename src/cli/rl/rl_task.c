@@ -153,8 +153,7 @@ static const char *said(const calc_rl_member *m, const char *field)
     (void)!calc_field_find(CALC_KIND_EXEC, field, &meant);
     for (size_t i = 0; i < m->set_count; i++) {
         const char *text = strncmp(m->set[i], "exe.", 4) == 0 ? m->set[i] + 4 : m->set[i];
-        char path[64];
-        snprintf(path, sizeof path, "%.*s", (int)strcspn(text, "="), text);
+        const char *path = CALC_TEXT(64, "%.*s", (int)strcspn(text, "="), text);
         bool is =
             calc_field_find(CALC_KIND_EXEC, path, &named) == CALC_OK && named.field == meant.field;
         found = is ? text + strcspn(text, "=") + 1 : found;
@@ -221,9 +220,8 @@ static const char *assignment_of(const calc_rl_words *words, const char *pointer
 {
     const char *found = NULL;
     for (size_t i = 0; i < words->set_count; i++) {
-        char path[128];
         size_t length = strcspn(words->set[i], "=");
-        snprintf(path, sizeof path, "/%.*s", (int)length, words->set[i]);
+        char *path = CALC_TEXT(128, "/%.*s", (int)length, words->set[i]);
         for (char *dot = path; (dot = strchr(dot, '.')); *dot = '/') {
         }
         size_t own = strlen(path), all = strlen(pointer);
@@ -358,10 +356,7 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
     calc_job *job = &task->job;
     int64_t procs = words->procs;
     int64_t known = 0, unknown = 0;
-    char text[24] = "";
-    if (procs > 0) {
-        snprintf(text, sizeof text, "%jd", procs);
-    }
+    const char *text = procs > 0 ? CALC_TEXT(24, "%jd", procs) : "";
     task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
     for (size_t i = 0; i < task->pools; i++) {
         calc_job_pool *pool = &job->pools[i];
@@ -397,10 +392,9 @@ static calc_job_role_index like_of(const calc_job *job, calc_job_role_index role
 /* Fill in what a role has from the one that it is like. */
 static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
 {
-    char pointer[64];
     calc_job_role *r = calc_job_role_in(&task->job, role);
     calc_job_role_index like = like_of(&task->job, role);
-    snprintf(pointer, sizeof pointer, "/roles/%s/like", calc_job_role_name(role));
+    const char *pointer = CALC_TEXT(64, "/roles/%s/like", calc_job_role_name(role));
     if (like == CALC_JOB_ROLES) {
         return job_error(errors, pointer,
                          "roles are actor, rollout, reference, critic, reward, teacher",
@@ -435,10 +429,9 @@ static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_err
 
 static calc_status find_pool(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
 {
-    char pointer[64];
     const char *name = calc_job_role_of(&task->job, role)->pool;
     calc_rl_seat *seat = &task->problem.seat[role];
-    snprintf(pointer, sizeof pointer, "/roles/%s/pool", calc_job_role_name(role));
+    const char *pointer = CALC_TEXT(64, "/roles/%s/pool", calc_job_role_name(role));
     for (seat->pool = 0; seat->pool < task->pools; seat->pool++) {
         if (!name[0] || strcmp(name, task->pool_name[seat->pool]) == 0) {
             return CALC_OK;
@@ -501,12 +494,11 @@ static void point_into_object(const calc_rl_task *task, calc_job_role_index role
     }
     for (int i = 0; i < errors->count; i++) {
         calc_error *e = &errors->item[i];
-        char key[128];
         if (strncmp(e->file, begins, sizeof begins - 1) == 0) {
-            snprintf(key, sizeof key, "%.*s", (int)strcspn(e->file + sizeof begins - 1, "="),
-                     e->file + sizeof begins - 1);
             snprintf(e->pointer, sizeof e->pointer, "/roles/%s/execution/%.80s",
-                     calc_job_role_name(role), key);
+                     calc_job_role_name(role),
+                     CALC_TEXT(128, "%.*s", (int)strcspn(e->file + sizeof begins - 1, "="),
+                               e->file + sizeof begins - 1));
             for (char *dot = e->pointer; (dot = strchr(dot, '.')); *dot = '/') {
             }
             e->file[0] = '\0';
@@ -553,14 +545,11 @@ static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_
     seat->exec = &in->exec;
     int64_t procs = in->exec.num_procs, chips = task->chips[seat->pool];
     if (role == CALC_JOB_ROLLOUT ? chips % procs != 0 : chips != procs) {
-        char pointer[64], text[96];
-        snprintf(pointer, sizeof pointer, "/roles/%s/execution", calc_job_role_name(role));
-        snprintf(text, sizeof text, "%s is on %jd processors, its pool has %jd",
-                 calc_job_role_name(role), procs, chips);
-        return job_error(errors, pointer,
-                         role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them"
-                                                  : NULL,
-                         "%s", text);
+        return job_error(
+            errors, CALC_TEXT(64, "/roles/%s/execution", calc_job_role_name(role)),
+            role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them" : NULL, "%s",
+            CALC_TEXT(96, "%s is on %jd processors, its pool has %jd", calc_job_role_name(role),
+                      procs, chips));
     }
     return CALC_OK;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/run/run_outcome.h"
@@ -256,12 +257,11 @@ static void write_exact(calc_output *out, const calc_stats *s)
 
 static void write_times(calc_output *out, const calc_run_outcome *r)
 {
-    char title[128] = "Time of one step";
-    if (r->compat == CALC_COMPAT_NONE && stages_differ(r)) {
-        snprintf(title, sizeof title, "Time of one step on stage %.0f, the slowest",
-                 r->stats.slowest_stage);
-    }
-    calc_report_title(out, &r->paint, title);
+    bool differ = r->compat == CALC_COMPAT_NONE && stages_differ(r);
+    calc_report_title(out, &r->paint,
+                      differ ? CALC_TEXT(128, "Time of one step on stage %.0f, the slowest",
+                                         r->stats.slowest_stage)
+                             : "Time of one step");
     calc_breakdown_write_time(out, &r->paint, &r->stats);
     write_exact(out, &r->stats);
 }
@@ -269,19 +269,16 @@ static void write_times(calc_output *out, const calc_run_outcome *r)
 static void write_memory(calc_output *out, const calc_run_outcome *r, int tier,
                          double capacity_bytes)
 {
-    char title[160], where[64] = "", name[32];
     const calc_chip *chip = &r->inputs.system.chip;
     calc_memory_kind kind = tier == 1 ? chip->mem1.kind : chip->mem2.kind;
-    snprintf(name, sizeof name, "tier %d", tier);
-    if (kind != CALC_MEMORY_KIND_UNNAMED && r->inputs.exec.stages.chips == 0) {
-        snprintf(name, sizeof name, "%s", calc_memory_kind_names[kind]);
-    }
-    if (r->compat == CALC_COMPAT_NONE && r->inputs.exec.pipeline_par > 1) {
-        snprintf(where, sizeof where, " on stage %.0f, the fullest", r->stats.peak_stage);
-    }
-    snprintf(title, sizeof title, "Memory of one processor%s, %s: %.6g GiB", where, name,
-             capacity_bytes / 0x1p30);
-    calc_report_title(out, &r->paint, title);
+    bool named = kind != CALC_MEMORY_KIND_UNNAMED && r->inputs.exec.stages.chips == 0;
+    bool staged = r->compat == CALC_COMPAT_NONE && r->inputs.exec.pipeline_par > 1;
+    calc_report_title(
+        out, &r->paint,
+        CALC_TEXT(160, "Memory of one processor%s, %s: %.6g GiB",
+                  staged ? CALC_TEXT(64, " on stage %.0f, the fullest", r->stats.peak_stage) : "",
+                  named ? calc_memory_kind_names[kind] : CALC_TEXT(32, "tier %d", tier),
+                  capacity_bytes / 0x1p30));
     calc_breakdown_write_memory(out, &r->paint, &r->inputs.exec, &r->stats, tier,
                                 r->compat == CALC_COMPAT_NONE);
 }
@@ -349,16 +346,14 @@ static void write_stages(calc_output *out, const calc_run_outcome *r)
                        "backward", "in flight", "memory");
     for (size_t i = 0, end; i < r->stage_count; i = end) {
         const calc_stage_stats *s = &r->stage[i];
-        char stages[64], blocks[32], moe[32];
         end = i + 1;
         while (end < r->stage_count && r->stage[end].fw_time == s->fw_time &&
                r->stage[end].bw_time == s->bw_time && r->stage[end].blocks == s->blocks) {
             end++;
         }
-        snprintf(stages, sizeof stages, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
-        snprintf(blocks, sizeof blocks, "%.4g", s->blocks);
-        snprintf(moe, sizeof moe, s->moe_blocks > 0 ? "%.4g" : "-", s->moe_blocks);
-        calc_output_printf(out, "  %-12s%8s%8s%12s%12s%10.4g%14s\n", stages, blocks, moe,
+        calc_output_printf(out, "  %-12s%8.4g%8s%12s%12s%10.4g%14s\n",
+                           CALC_TEXT(64, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1), s->blocks,
+                           s->moe_blocks > 0 ? CALC_TEXT(32, "%.4g", s->moe_blocks) : "-",
                            calc_human_seconds(s->fw_time), calc_human_seconds(s->bw_time),
                            s->in_flight, calc_human_bytes(s->mem_tier1));
     }

@@ -44,7 +44,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     const calc_system *system = list->count > 0
                                     ? calc_stage_list_system(&in->system, &in->exec, &list->run[0])
                                     : &in->system;
-    char number[CALC_HUMAN_MAX], name[2][16];
+    char name[2][16];
     int64_t top = calc_collective_top_network(system, group);
     double inside = calc_collective_inner_ranks(system, group);
     const calc_network *net[2] = {&system->networks[0], &system->networks[top]};
@@ -59,7 +59,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     if (group->ranks <= 1) {
         snprintf(text, 64, "-");
     } else if (group->stride > 0 && top > 0 && inside > 1) {
-        calc_human_integer_in(inside, number);
+        const char *number = calc_human_integer(inside);
         if (named) {
             snprintf(text, 64, "%.15s%s %.15s: %.12s in a node", name[0], top > 1 ? " to" : ",",
                      name[1], number);
@@ -72,7 +72,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     } else {
         snprintf(text, 64, "%.15s: %.14s procs, %.14s GB/s", name[1],
                  calc_human_integer((double)net[1]->size),
-                 calc_number_text(net[1]->bytes_per_s, 1e9, number));
+                 calc_number_text(net[1]->bytes_per_s, 1e9, CALC_HUMAN_BUFFER));
     }
 }
 
@@ -408,10 +408,9 @@ void calc_report_layout_write(calc_output *out, const calc_run_outcome *r)
 {
     const calc_exec *e = &r->inputs.exec;
     calc_groups groups = calc_groups_of(e, &e->strategy);
-    char how[CALC_HUMAN_MAX], number[CALC_HUMAN_MAX];
-    char title[300];
-    snprintf(title, sizeof title, "Layout: %.250s", r->inputs.input[CALC_KIND_EXEC].name);
-    calc_report_title(out, &r->paint, title);
+    char how[CALC_HUMAN_MAX];
+    calc_report_title(out, &r->paint,
+                      CALC_TEXT(300, "Layout: %.250s", r->inputs.input[CALC_KIND_EXEC].name));
     snprintf(how, sizeof how, "%s, overlap %s", choice(e, "tensor_par_comm_type"),
              choice(e, "tensor_par_overlap"));
     write_dimension(out, r, "tensor", (double)e->strategy.tensor_par, &groups.tensor, how);
@@ -420,11 +419,9 @@ void calc_report_layout_write(calc_output *out, const calc_run_outcome *r)
         write_experts(out, r, &groups);
     }
     double blocks = r->stats.blocks_per_proc;
-    calc_human_counted_in(blocks, "block", number);
-    if (blocks != floor(blocks)) {
-        snprintf(number, sizeof number, "%.4g blocks", blocks);
-    }
-    snprintf(how, sizeof how, "%.60s in %.60s", number,
+    snprintf(how, sizeof how, "%.60s in %.60s",
+             blocks == floor(blocks) ? calc_human_counted(blocks, "block")
+                                     : CALC_TEXT(CALC_HUMAN_MAX, "%.4g blocks", blocks),
              calc_human_counted((double)e->pipeline_interleaving, "chunk"));
     write_dimension(out, r, "pipeline", (double)e->pipeline_par, &groups.pipeline, how);
     write_dimension(out, r, "data", (double)e->strategy.data_par, &groups.dense_data,

@@ -192,13 +192,11 @@ static void write_legend(calc_output *out, const calc_paint *paint, const canvas
 static void write_canvas(calc_output *out, const calc_paint *paint, const canvas *c,
                          const calc_simulation *s)
 {
-    char title[600], every[64] = "";
-    if (c->every > 1) {
-        snprintf(every, sizeof every, ", one stage of %jd", c->every);
-    }
-    snprintf(title, sizeof title, "Pipeline of one step, simulated: %s, %s per column%s",
-             calc_human_seconds(s->pipeline_s), calc_human_seconds(c->column_s), every);
-    calc_report_title(out, paint, title);
+    const char *every = c->every > 1 ? CALC_TEXT(64, ", one stage of %jd", c->every) : "";
+    calc_report_title(out, paint,
+                      CALC_TEXT(600, "Pipeline of one step, simulated: %s, %s per column%s",
+                                calc_human_seconds(s->pipeline_s), calc_human_seconds(c->column_s),
+                                every));
     calc_output_printf(out, "%*s%*s\n", LEFT - 1, "stage", c->columns + RIGHT + 1, "idle");
     for (int64_t row = 0; row < c->rows; row++) {
         write_row(out, paint, c, row, s->stage[row * c->every].bubble_s / s->pipeline_s);
@@ -284,10 +282,9 @@ void calc_trace_slice(calc_trace_out *t, calc_trace_track track, const char *nam
 void calc_trace_counter(calc_trace_out *t, int64_t process, const char *name, const char *series,
                         double at_s, double value)
 {
-    char number[32];
     int64_t at_ns = calc_trace_ns(at_s);
     record(t, "\"ph\":\"C\",\"name\":\"%s\",\"pid\":%jd,\"ts\":" US ",\"args\":{\"%s\":%s}", name,
-           process, IN_US(at_ns), series, calc_number_text(value, 1, number));
+           process, IN_US(at_ns), series, CALC_NUMBER(value));
 }
 
 void calc_trace_arrow(calc_trace_out *t, calc_trace_track track, bool begins, int64_t id,

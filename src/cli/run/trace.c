@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/run/simulation.h"
 #include "cli/shell/complain.h"
@@ -94,9 +95,8 @@ static void write_message(const writer *w, const calc_schedule_event *e, bool fo
     if (to < 0) {
         return;
     }
-    char name[64];
     int64_t place = calc_schedule_place(shape, e->stage, e->chunk);
-    snprintf(name, sizeof name, "to stage %jd", to);
+    const char *name = CALC_TEXT(64, "to stage %jd", to);
     int64_t start_ns = calc_trace_ns(end_s - message_s);
     int64_t end_ns = calc_trace_ns(end_s);
     bool shows = end_ns > start_ns;
@@ -184,13 +184,12 @@ static void count_memory(const writer *w, const calc_schedule_event *e, bool sho
 
 static void write_pair(const writer *w, const calc_schedule_event *e)
 {
-    char name[80];
     char first[32];
     char second[32];
     calc_schedule_pass forward = calc_timeline_pass_of(w->timeline, e->stage, e->chunk);
     double between_s = fmin(e->start_s + forward.fw_s, e->end_s);
-    snprintf(name, sizeof name, "%s + %s", name_of(w, e, first, sizeof first),
-             name_of(w, e + 1, second, sizeof second));
+    const char *name = CALC_TEXT(80, "%s + %s", name_of(w, e, first, sizeof first),
+                                 name_of(w, e + 1, second, sizeof second));
     calc_trace_slice(w->out, track_of(w, THREAD_COMPUTE), name, "pair", e->start_s, e->end_s);
     write_operation(w, e, e->start_s, between_s);
     write_operation(w, e + 1, between_s, e->end_s);
@@ -240,10 +239,8 @@ static void write_names(writer *w, int64_t stages)
     calc_trace_process(w->out, 0, "step");
     calc_trace_thread(w->out, (calc_trace_track){0, THREAD_STEP}, "step");
     for (int64_t i = 0; i < stages; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "stage %jd", i);
         w->stage = i;
-        calc_trace_process(w->out, i + 1, name);
+        calc_trace_process(w->out, i + 1, CALC_TEXT(64, "stage %jd", i));
         calc_trace_thread(w->out, track_of(w, THREAD_COMPUTE), "compute");
         calc_trace_thread(w->out, track_of(w, THREAD_P2P), "messages between stages");
         calc_trace_thread(w->out, track_of(w, THREAD_DATA), "data parallel");

@@ -8,7 +8,6 @@
 #include "cli/shell/complain.h"
 #include "formats/read.h"
 #include "io/json_load.h"
-#include "spec/field.h"
 
 #ifdef __clang__
 #define COMPILER __VERSION__
@@ -620,12 +619,11 @@ static calc_exit run(const calc_args *args)
         const char *name = args->argument[0];
         command = calc_command_find(name, NULL);
         if (!command) {
-            char text[256];
             const char *nearest = calc_command_nearest(name);
-            snprintf(text, sizeof text, "no command \"%.100s\"%s%s%s", name,
-                     nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-                     nearest ? "\"?" : "");
-            return calc_complain_usage(NULL, text);
+            return calc_complain_usage(NULL,
+                                       CALC_TEXT(256, "no command \"%.100s\"%s%s%s", name,
+                                                 nearest ? ", did you mean \"" : "",
+                                                 nearest ? nearest : "", nearest ? "\"?" : ""));
         }
     }
     const char *shell = calc_opt_value(args, OPT_COMPLETION);

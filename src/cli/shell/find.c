@@ -290,8 +290,7 @@ static bool is_active(const char *word, size_t length)
  * all */
 static void bare_name(const char *name, bool ends(const char *, size_t), char text[64])
 {
-    char cut[256];
-    snprintf(cut, sizeof cut, "%s", name);
+    char *cut = CALC_TEXT(256, "%s", name);
     for (char *at = cut + strlen(cut); at > cut; at--) {
         if (*at == '-' || *at == '_') {
             if (!ends || !ends(at + 1, strlen(at + 1))) {
@@ -598,9 +597,8 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
         }
     }
     if (found && rival) {
-        char hint[256];
-        snprintf(hint, sizeof hint, "write \"%s\" or \"%s\"", found->name, rival->name);
-        status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+        status = calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                                 CALC_TEXT(256, "write \"%s\" or \"%s\"", found->name, rival->name),
                                  "more than one %s is named \"%.60s\"", kinds[kind].text, name);
     } else if (found) {
         snprintf(path, CALC_FIND_PATH_MAX, "%s", found->path);

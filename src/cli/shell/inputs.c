@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/draw/breakdown.h"
 #include "cli/shell/complain.h"
 #include "formats/export.h"
 #include "formats/hf.h"
@@ -162,10 +163,7 @@ calc_status calc_script_model(const calc_import *import, const calc_plan *plan, 
                                row ? " by " : "", row ? row->key : "", setting ? ": " : "",
                                setting ? setting->value : "");
     }
-    calc_input input = {0};
-    calc_status status =
-        calc_input_load(&input, CALC_KIND_APP, app, named ? named->name : path, errors);
-    calc_text_free(&input.text);
+    calc_status status = calc_document_load(CALC_KIND_APP, named ? named->name : path, app, errors);
     if (status == CALC_OK && !named) {
         calc_hf_name_take(hub, path, app);
     }
@@ -199,23 +197,10 @@ void calc_script_tell_requests(const calc_plan *plan, const calc_app *app, const
 
 void calc_script_tell(const calc_framework *framework, const calc_app *app, const calc_exec *exec)
 {
-    const calc_strategy *s = &exec->strategy;
-    const struct {
-        const char *name;
-        int64_t size;
-    } sizes[] = {{"TP", s->tensor_par},
-                 {"CP", s->context_par},
-                 {"EP", s->expert_par},
-                 {"PP", exec->pipeline_par},
-                 {"DP", s->data_par}};
-    calc_say("%s:", framework->title);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i].size > 1) {
-            calc_say(" %s %jd", sizes[i].name, sizes[i].size);
-        }
-    }
-    calc_say(" on %jd processor%s, batch %jd", exec->num_procs, exec->num_procs == 1 ? "" : "s",
-             exec->batch_size);
+    char sizes[160];
+    calc_stage_words_sizes(exec, false, sizes, sizeof sizes);
+    calc_say("%s:%s%s on %jd processor%s, batch %jd", framework->title, *sizes ? " " : "", sizes,
+             exec->num_procs, exec->num_procs == 1 ? "" : "s", exec->batch_size);
     if (app) {
         char number[CALC_SCRIPT_PARAMETERS];
         calc_say(", %s", calc_script_parameters(app, number));
@@ -307,13 +292,6 @@ static void put_sets(calc_put *put, calc_output *out, const calc_start *s, calc_
     }
 }
 
-static void put_words(calc_put *put, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        calc_put_text(put, NULL, words[i]);
-    }
-}
-
 const char *calc_start_framework(const calc_app *app, const calc_system *system,
                                  const calc_exec *exec)
 {
@@ -330,15 +308,13 @@ bool calc_start_exists(const calc_app *app, const calc_system *system, const cal
 void calc_start_put(calc_put *put, const calc_start *s)
 {
     const char *framework = calc_start_framework(s->app, s->system, s->exec);
-    const char *const run[] = {"calc", "run", s->names[0], s->names[1], s->names[2]};
-    const char *const export[] = {"calc", "export", "--to", framework, s->names[0], s->names[2]};
-    calc_put_array(put, "run", CALC_PUT_LINE);
-    put_words(put, run, sizeof run / sizeof *run);
+    calc_putf(put, "run: [%s, %s, %s, %s, %s", "calc", "run", s->names[0], s->names[1],
+              s->names[2]);
     put_sets(put, NULL, s, CALC_KIND_SYSTEM);
     calc_put_close(put);
     if (framework) {
-        calc_put_array(put, "export", CALC_PUT_LINE);
-        put_words(put, export, sizeof export / sizeof *export);
+        calc_putf(put, "export: [%s, %s, %s, %s, %s, %s", "calc", "export", "--to", framework,
+                  s->names[0], s->names[2]);
         put_sets(put, NULL, s, CALC_KIND_APP);
         calc_put_close(put);
     }
@@ -509,6 +485,15 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
     return load_input(input, kind, object, argument, NULL, errors);
 }
 
+calc_status calc_document_load(calc_kind kind, const char *argument, void *object,
+                               calc_errors *errors)
+{
+    calc_input input = {0};
+    calc_status status = calc_input_load(&input, kind, object, argument, errors);
+    calc_text_free(&input.text);
+    return status;
+}
+
 /* Translates "/networks/0/size" to the form of calc_field_find(): "networks[0].size". */
 static void path_of_pointer(const char *pointer, char *path, size_t size)
 {
@@ -584,9 +569,7 @@ static void blame_assignment(calc_errors *errors, const calc_field_ref *set, con
         path_of_pointer(error->pointer, path, sizeof path);
         if (error->kind == set->kind && calc_field_find(error->kind, path, &ref) == CALC_OK &&
             ref.offset == set->offset && ref.field == set->field) {
-            char file[sizeof error->file];
-            snprintf(file, sizeof file, "--set %s", assignment);
-            calc_error_place(error, file, 0, 0);
+            calc_error_place(error, CALC_TEXT(sizeof error->file, "--set %s", assignment), 0, 0);
         }
     }
 }
@@ -844,9 +827,7 @@ calc_status calc_inputs_set(const calc_args *args, int opt, calc_app *app, calc_
         }
         const void *const object[CALC_INPUTS] = {app, system, exec};
         if (!object[where.kind]) {
-            char name[256];
-            snprintf(name, sizeof name, "--set %s", text);
-            calc_errors_at(errors, CALC_ERR_FIELD, name, 0, 0, NULL,
+            calc_errors_at(errors, CALC_ERR_FIELD, CALC_TEXT(256, "--set %s", text), 0, 0, NULL,
                            "it is a field of %s, and none is given",
                            calc_find_kind_text(where.kind));
         }

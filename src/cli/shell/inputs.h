@@ -103,6 +103,10 @@ CALC_MUST_USE calc_status calc_inputs_software(calc_exec *exec, calc_errors *err
 CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,
                                           const char *argument, calc_errors *errors);
 
+/** The same, where its text and its name are not needed. */
+CALC_MUST_USE calc_status calc_document_load(calc_kind kind, const char *argument, void *object,
+                                             calc_errors *errors);
+
 /** The remark on a model or a machine that was loaded: empty, or what to know before using its
  *  numbers (io/remark.h), and which similar machine is calibrated.
  *  @param object  a calc_app or a calc_system, by kind

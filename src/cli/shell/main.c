@@ -16,7 +16,6 @@
 
 static calc_exit unknown_word(const char *word)
 {
-    char text[256];
     const char *what = word[0] == '-' ? "option" : "command";
     static const char *const options[] = {"--help", "--version", NULL};
     const char *nearest = word[0] == '-' ? calc_nearest(word, options) : calc_command_nearest(word);
@@ -25,11 +24,9 @@ static calc_exit unknown_word(const char *word)
             NULL, "calc report is gone: --html FILE of run, sweep, plan, tune, validate and rl "
                   "writes the page");
     }
-    snprintf(text, sizeof text, "unknown %s \"%.100s\"", what, word);
-    if (nearest) {
-        calc_append(text, sizeof text, ", did you mean \"%s\"?", nearest);
-    }
-    return calc_complain_usage(NULL, text);
+    return calc_complain_usage(
+        NULL, CALC_TEXT(256, "unknown %s \"%.100s\"%s", what, word,
+                        nearest ? CALC_TEXT(128, ", did you mean \"%s\"?", nearest) : ""));
 }
 
 static void *allocate(size_t size)

@@ -151,8 +151,7 @@ static const char *meant(const calc_opt *opts, const char *name, char hint[96])
                  {"global-batch-size", "batch"},
                  {"price", "set price=VALUE"},
                  {"objective", "objectives"}};
-    char field[64];
-    snprintf(field, sizeof field, "%s", name);
+    char *field = CALC_TEXT(64, "%s", name);
     for (char *at = field; (at = strchr(at, '-'));) {
         *at = '_';
     }
@@ -281,9 +280,8 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
         return complain(args, "%.*s takes no value", (int)length, word);
     }
     if (stands) {
-        char choice[64];
-        snprintf(choice, sizeof choice, "%.*s", (int)strcspn(before + 1, " "), before + 1);
-        value = opt->choices[calc_choice_index(opt->choices, choice)];
+        value = opt->choices[calc_choice_index(
+            opt->choices, CALC_TEXT(64, "%.*s", (int)strcspn(before + 1, " "), before + 1))];
     } else if (!opt->value) {
         value = "";
     } else if (!value && opt->lone && (!next || strncmp(next, "--", 2) == 0)) {
@@ -346,8 +344,7 @@ static calc_exit check_outputs(calc_args *args)
 const calc_field *calc_opt_field(const char *text, calc_field_ref *out)
 {
     static const calc_kind kinds[] = {CALC_KIND_EXEC, CALC_KIND_APP, CALC_KIND_SYSTEM};
-    char name[128];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+    const char *name = CALC_TEXT(128, "%.*s", (int)strcspn(text, "="), text);
     const char *path = name;
     calc_kind only = calc_kind_split(&path, CALC_KIND_EXEC);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

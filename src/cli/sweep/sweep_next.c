@@ -114,7 +114,6 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
     calc_found nearest;
     calc_errors errors = {0};
     bool found = false;
-    char text[128];
     if (c->kind != CALC_KIND_STATS || !(up || down)) {
         return;
     }
@@ -123,7 +122,7 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
         others[count] = study->options.constraint[i];
         count += i != index;
     }
-    snprintf(text, sizeof text, "%s:%s", c->field->key, up ? "up" : "down");
+    const char *text = CALC_TEXT(128, "%s:%s", c->field->key, up ? "up" : "down");
     with.options.constraint = others;
     with.options.constraints = count;
     if (calc_objective_parse(&with.options.top_by, text, &errors) != CALC_OK ||
@@ -143,14 +142,10 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
     calc_sweep_found_run(study, &nearest, &run);
     double value = calc_constraint_value(c, &run.exec, &run.stats);
     const char *unit = c->field->unit ? c->field->unit : "";
-    char best[CALC_HUMAN_MAX];
-    if (strcmp(unit, "s") == 0) {
-        calc_human_seconds_in(value, best);
-    } else if (strcmp(unit, "bytes") == 0) {
-        calc_human_bytes_in(value, best);
-    } else {
-        calc_human_number_in(value / (c->field->scale > 0 ? c->field->scale : 1), best);
-    }
+    double scaled = value / (c->field->scale > 0 ? c->field->scale : 1);
+    const char *best = strcmp(unit, "s") == 0       ? calc_human_seconds(value)
+                       : strcmp(unit, "bytes") == 0 ? calc_human_bytes(value)
+                                                    : calc_human_number(scaled);
     calc_say("\n  %s is %s at best%s: tp/pp/dp %jd/%jd/%jd on %jd processors", c->field->key, best,
              alone ? " without the other conditions" : "", run.exec.strategy.tensor_par,
              run.exec.pipeline_par, run.exec.strategy.data_par, run.exec.num_procs);

@@ -26,7 +26,6 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
                       size_t rank, double full_s, int columns, bool seen[CALC_STACK_KINDS])
 {
     enum { LEFT = 5, SIZES = 13, RIGHT = 11 };
-    char sizes[80];
     double time_s[CALC_STACK_KINDS];
     const calc_exec *e = &found->exec;
     calc_breakdown_kinds(&found->stats, time_s);
@@ -34,9 +33,9 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
         time_s[kind] /= (double)e->batch_size;
         seen[kind] = seen[kind] || time_s[kind] > 0;
     }
-    snprintf(sizes, sizeof sizes, "%" PRId64 "/%" PRId64 "/%" PRId64, e->strategy.tensor_par,
-             e->pipeline_par, e->strategy.data_par);
-    calc_output_printf(out, "%*zu %*s ", LEFT, rank, SIZES, sizes);
+    calc_output_printf(out, "%*zu %*s ", LEFT, rank, SIZES,
+                       CALC_TEXT(80, "%" PRId64 "/%" PRId64 "/%" PRId64, e->strategy.tensor_par,
+                                 e->pipeline_par, e->strategy.data_par));
     calc_stack_write(out, paint, time_s, full_s, columns - LEFT - SIZES - RIGHT - 2);
     calc_output_printf(out, "%*s\n", RIGHT, calc_human_seconds(sample_s(found)));
 }
@@ -142,7 +141,6 @@ static void add_design_axis(char *out, const calc_design_axis *axis)
 {
     calc_append(out, TEXT_SIZE, "%s%s", *out ? "; " : "", axis->path);
     for (size_t i = 0; i < axis->count; i++) {
-        char number[32];
         const calc_field *field = axis->ref.field;
         if (!is_shown(i, axis->count)) {
             continue;
@@ -151,7 +149,7 @@ static void add_design_axis(char *out, const calc_design_axis *axis)
         if (field->type == CALC_TYPE_ENUM) {
             calc_append(out, TEXT_SIZE, "%s", field->choices[(size_t)axis->value[i]]);
         } else {
-            calc_append(out, TEXT_SIZE, "%s", calc_number_text(axis->value[i], 1, number));
+            calc_append(out, TEXT_SIZE, "%s", CALC_NUMBER(axis->value[i]));
         }
     }
     if (!is_shown(VALUES_SHOWN, axis->count)) {
@@ -343,29 +341,27 @@ static void write_work(calc_output *out, const calc_sweep_study *study, const ca
     write_count(out, counts->total, "layouts");
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         if (counts->rejected[v] > 0) {
-            char what[64];
-            snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
-            write_count(out, counts->rejected[v], what);
+            write_count(out, counts->rejected[v],
+                        CALC_TEXT(64, "rejected: %s", calc_verdict_text((calc_verdict)v)));
             left -= counts->rejected[v];
         }
     }
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int threads = study->options.threads > 0 ? study->options.threads : cores > 0 ? (int)cores : 1;
-    char seconds[CALC_HUMAN_MAX], bytes[CALC_HUMAN_MAX];
     write_count(out, left, "to evaluate, or to skip by bounds");
     write_count(out, study->designs.count, "designs: models, machines, swept fields");
     write_number(out, census->units, "units of work, each with one table of blocks");
     write_number(out, (double)census->most_rows, "rows at most in such a table");
     struct rusage usage; /* of this process so far, one thread included */
     getrusage(RUSAGE_SELF, &usage);
-    calc_human_bytes_in(1024. * (double)usage.ru_maxrss + (threads - 1) * estimate->thread_bytes +
-                            estimate->found_bytes,
-                        bytes);
-    calc_output_printf(out, "%18s  of memory, about\n", bytes);
-    calc_human_seconds_in(estimate->cpu_s / threads, seconds);
-    calc_output_printf(
-        out, "%18s  with %d thread%s and nothing else to do, measured on %s layouts\n", seconds,
-        threads, threads == 1 ? "" : "s", calc_human_integer(estimate->layouts));
+    calc_output_printf(out, "%18s  of memory, about\n",
+                       calc_human_bytes(1024. * (double)usage.ru_maxrss +
+                                        (threads - 1) * estimate->thread_bytes +
+                                        estimate->found_bytes));
+    calc_output_printf(out,
+                       "%18s  with %d thread%s and nothing else to do, measured on %s layouts\n",
+                       calc_human_seconds(estimate->cpu_s / threads), threads,
+                       threads == 1 ? "" : "s", calc_human_integer(estimate->layouts));
     write_needs(out, study, estimate->by_run);
 }
 

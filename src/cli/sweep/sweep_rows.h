@@ -2,10 +2,8 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_ROWS_H
 #define CALC_CLI_SWEEP_SWEEP_ROWS_H
 
-#include "base/error.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
-#include "io/text.h"
 #include "plan/sweep_more.h"
 #include "report/sweep_data.h"
 #include "session/sweep_order.h"

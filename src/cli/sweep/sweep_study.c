@@ -233,11 +233,9 @@ void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const cal
     }
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &calc_sweep_opts[args->use[i].opt];
-        char word[32];
         if (args->use[i].opt < (int)CALC_SWEEP_OPT_FRONT) { /* options that define the space and the
                                                              * objectives */
-            snprintf(word, sizeof word, "--%s", opt->name);
-            calc_putf(put, "%s, %s", word, args->use[i].value);
+            calc_putf(put, "%s, %s", CALC_TEXT(32, "--%s", opt->name), args->use[i].value);
         }
     }
     calc_put_close(put);

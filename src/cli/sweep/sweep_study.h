@@ -14,7 +14,6 @@
 #include "cli/shell/opt.h"
 #include "io/json_put.h"
 #include "io/output.h"
-#include "io/text.h"
 #include "plan/sweep_more.h"
 #include "ranks.h"
 #include "session/completion.h"

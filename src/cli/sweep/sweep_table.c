@@ -13,9 +13,7 @@
 #include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
-#include "formats/export.h"
 #include "io/utf8.h"
-#include "spec/alias.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
 
@@ -411,10 +409,9 @@ calc_status calc_sweep_columns_list(calc_sweep_columns *columns, const calc_swee
     }
     add_known(columns, study, &knowns[0]);
     while (*names && status == CALC_OK) {
-        char word[WORD_SIZE];
         size_t length = strcspn(names, ",");
-        snprintf(word, sizeof word, "%.*s", (int)length, names);
-        status = take_word(columns, study, word, errors);
+        status =
+            take_word(columns, study, CALC_TEXT(WORD_SIZE, "%.*s", (int)length, names), errors);
         names += length + (names[length] == ',');
     }
     return status;
@@ -682,10 +679,9 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         calc_sweep_rows_groups(&rows, study, result);
         status = write_table(out, study, view, &rows, "Best of each group", &l, errors);
     } else {
-        char title[96];
         bool each = view->best->each;
-        snprintf(title, sizeof title, "Best %sby %s", each ? "of each " : "",
-                 study->options.top_by.field->key);
+        const char *title =
+            CALC_TEXT(96, "Best %sby %s", each ? "of each " : "", study->options.top_by.field->key);
         if (calc_sweep_study_mixes(study)) {
             calc_output_text(out, "\n");
             calc_help_wrapped(out,
@@ -731,9 +727,8 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
     write_count(out, c->feasible, "feasible");
     write_count(out, c->filtered, "filtered: feasible, but a condition is not met");
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
-        char what[64];
-        snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
-        write_count(out, c->rejected[v], what);
+        write_count(out, c->rejected[v],
+                    CALC_TEXT(64, "rejected: %s", calc_verdict_text((calc_verdict)v)));
     }
     double per_s = calc_sweep_rate(result);
     calc_output_printf(out, "%18s  with %d thread%s: ", calc_human_seconds(result->elapsed_s),

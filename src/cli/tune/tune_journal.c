@@ -728,13 +728,11 @@ static size_t split(char *line, char word[WORDS][64])
 
 bool calc_tune_trial_read(const char *line, calc_tune_trial *trial)
 {
-    char text[TUNE_TRIAL_LINE_SIZE];
     char word[WORDS][64];
     double step_s = (double)NAN;
     double memory_bytes = (double)NAN;
     calc_tune_end end;
-    snprintf(text, sizeof text, "%s", line);
-    size_t count = split(text, word);
+    size_t count = split(CALC_TEXT(TUNE_TRIAL_LINE_SIZE, "%s", line), word);
     if (count == 0 || count > 2) {
         return false;
     }

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
@@ -249,10 +250,8 @@ static void write_table(calc_output *out, const calc_tune_task *t, const calc_tu
 static void write_surprise(calc_output *out, const calc_tune_task *t, size_t i, double surprise)
 {
     const calc_tune_measurement *m = &t->measurement[i];
-    char id[CALC_TUNE_ID_SIZE], where[32] = "";
-    if (t->line[i] > 0) {
-        snprintf(where, sizeof where, " (line %d)", t->line[i]);
-    }
+    char id[CALC_TUNE_ID_SIZE];
+    const char *where = t->line[i] > 0 ? CALC_TEXT(32, " (line %d)", t->line[i]) : "";
     calc_output_printf(out, "layout %s%s: measured %s, predicted %s",
                        calc_tune_layouts_id(&t->layouts, m->candidate, id), where,
                        calc_human_seconds(m->step_s),
@@ -302,21 +301,7 @@ static void write_truth(calc_output *out, const calc_tune_task *t, const calc_tu
 static char *words_of(const calc_tune_task *t, size_t candidate, char text[WORDS_SIZE])
 {
     const calc_exec e = calc_tune_layouts_exec(&t->layouts, candidate);
-    const struct {
-        const char *name;
-        int64_t size;
-    } sizes[] = {{"TP", e.strategy.tensor_par},
-                 {"CP", e.strategy.context_par},
-                 {"EP", e.strategy.expert_par},
-                 {"PP", e.pipeline_par},
-                 {"DP", e.strategy.data_par}};
-    *text = '\0';
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i].size > 1) {
-            calc_append(text, WORDS_SIZE, "%s%s %jd", *text ? " " : "", sizes[i].name,
-                        sizes[i].size);
-        }
-    }
+    calc_stage_words_sizes(&e, false, text, WORDS_SIZE);
     calc_append(text, WORDS_SIZE, "%smbs %jd", *text ? ", " : "", e.microbatch_size);
     if (e.pipeline_interleaving > 1) {
         calc_append(text, WORDS_SIZE, ", %jd chunks", e.pipeline_interleaving);
@@ -453,10 +438,8 @@ static void put_command(calc_put *put, const calc_args *args)
     }
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &calc_tune_opts[args->use[i].opt];
-        char name[64];
-        snprintf(name, sizeof name, "--%s", opt->name);
         if (!calc_is_word(telling, opt->name)) {
-            calc_put_text(put, NULL, name);
+            calc_put_text(put, NULL, CALC_TEXT(64, "--%s", opt->name));
             if (opt->value) {
                 calc_put_text(put, NULL, args->use[i].value);
             }

@@ -357,10 +357,8 @@ const char *calc_tune_task_complaint(const calc_args *args)
 
 static void refuse(calc_tune_opt opt, const char *text, const char *expected, calc_errors *errors)
 {
-    char name[64];
-    snprintf(name, sizeof name, "--%s", calc_tune_opts[opt].name);
-    calc_errors_at(errors, CALC_ERR_RANGE, name, 0, 0, NULL, "expected %s, found \"%.100s\"",
-                   expected, text);
+    calc_errors_at(errors, CALC_ERR_RANGE, CALC_TEXT(64, "--%s", calc_tune_opts[opt].name), 0, 0,
+                   NULL, "expected %s, found \"%.100s\"", expected, text);
 }
 
 /* A share: 1% or 0.01. */
@@ -371,9 +369,8 @@ static double share_of(const calc_args *args, calc_tune_opt opt, double hi, calc
     bool fine =
         calc_amount_read(text, NULL, &number) <= CALC_AMOUNT_UNIT && number >= 0 && number <= hi;
     if (!fine) {
-        char expected[96];
-        snprintf(expected, sizeof expected, "a share from 0 to %.15g, for example 1%% or 0.01", hi);
-        refuse(opt, text, expected, errors);
+        refuse(opt, text, CALC_TEXT(96, "a share from 0 to %.15g, for example 1%% or 0.01", hi),
+               errors);
     }
     return fine ? number : 0;
 }
@@ -401,11 +398,10 @@ static void take_decision(calc_tune_task *t, calc_errors *errors)
 static void take_timeout(calc_tune_task *t, calc_errors *errors)
 {
     const char *given_text = calc_opt_value(t->args, CALC_TUNE_OPT_TIMEOUT);
-    char text[64];
     size_t length = strlen(given_text);
     bool minutes = length > 1 && given_text[length - 1] == 'm';
-    snprintf(text, sizeof text, "%.48s%s", given_text, minutes ? "in" : "");
-    if (calc_amount_read(text, "s", &t->program.timeout_s) > CALC_AMOUNT_UNIT ||
+    if (calc_amount_read(CALC_TEXT(64, "%.48s%s", given_text, minutes ? "in" : ""), "s",
+                         &t->program.timeout_s) > CALC_AMOUNT_UNIT ||
         !(t->program.timeout_s > 0)) {
         refuse(CALC_TUNE_OPT_TIMEOUT, given_text, "a time above 0: 30min, 90s or 2h", errors);
     }
@@ -619,14 +615,13 @@ calc_status calc_tune_loop_write(const calc_tune_task *t, size_t candidate, char
 
 static void tell(const calc_tune_task *t, const calc_tune_trial *trial)
 {
-    char predicted[CALC_HUMAN_MAX];
     if (strcmp(calc_opt_value(t->args, CALC_TUNE_OPT_PROGRESS), "none") == 0) {
         return;
     }
-    calc_human_seconds_in(t->layouts.candidate[trial->candidate].step_s, predicted);
     if (trial->end == CALC_TUNE_END_FINE) {
         calc_say("%4zu  %s  %s, predicted %s\n", t->measurements, trial->layout,
-                 calc_human_seconds(trial->step_s), predicted);
+                 calc_human_seconds(trial->step_s),
+                 calc_human_seconds(t->layouts.candidate[trial->candidate].step_s));
     } else {
         calc_say("%4zu  %s  %s%s%s\n", t->measurements, trial->layout,
                  calc_tune_end_word(trial->end), *trial->note ? ": " : "", trial->note);

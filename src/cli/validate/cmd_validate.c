@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -246,9 +245,8 @@ static void write_csv(calc_output *out, calc_validation *v)
             calc_csv_text(out, texts[i], i == 0);
         }
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-            char text[32];
             bool some = isfinite(numbers[i]);
-            calc_output_printf(out, ",%s", some ? calc_number_text(numbers[i], 1, text) : "");
+            calc_output_printf(out, ",%s", some ? CALC_NUMBER(numbers[i]) : "");
         }
         calc_csv_text(out, r->remark, false);
         calc_output_text(out, "\n");

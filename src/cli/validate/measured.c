@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
@@ -14,19 +13,10 @@
 #include "io/utf8.h"
 #include "spec/absent.h"
 
-static calc_status load_document(calc_kind kind, const char *name, void *object,
-                                 calc_errors *errors)
-{
-    calc_input input = {0};
-    calc_status status = calc_input_load(&input, kind, object, name, errors);
-    calc_text_free(&input.text);
-    return status;
-}
-
 static calc_status load_machine(calc_kind kind, const char *name, void *object, calc_errors *errors)
 {
     calc_errors own = {0};
-    calc_status status = load_document(kind, name, object, &own);
+    calc_status status = calc_document_load(kind, name, object, &own);
     if (status == CALC_ERR_NOT_FOUND) {
         return calc_errors_add(errors, status, CALC_KIND_NONE, NULL, NULL,
                                "no machine systems/%.60s.json", name);
@@ -219,13 +209,13 @@ static calc_status read_file(calc_measured *out, const char *argument,
 calc_status calc_measured_read(calc_measured *out, const calc_args *args, const char *machine,
                                calc_errors *errors)
 {
-    const calc_runs_loader loader = {load_document, load_arguments, calc_inputs_software,
+    const calc_runs_loader loader = {calc_document_load, load_arguments, calc_inputs_software,
                                      tell_ignored, machine};
     char path[CALC_FIND_PATH_MAX];
     out->systems.kind = CALC_KIND_SYSTEM;
     out->systems.load = load_machine;
     out->apps.kind = CALC_KIND_APP;
-    out->apps.load = load_document;
+    out->apps.load = calc_document_load;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
     status = status == CALC_OK ? calc_remarks_read(&out->remarks, path, errors) : status;
     status = status == CALC_OK ? calc_find_data("measured/sets.csv", path, errors) : status;

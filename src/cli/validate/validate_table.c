@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
