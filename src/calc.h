@@ -81,7 +81,8 @@ enum {
     X(ERR_TYPE, "value of the wrong type")                                                         \
     X(ERR_RANGE, "value out of range")                                                             \
     X(ERR_RULE, "fields that contradict each other")                                               \
-    X(ERR_UNSUPPORTED, "recognised but not modelled yet")
+    X(ERR_UNSUPPORTED, "recognised but not modelled yet")                                          \
+    X(ERR_INFEASIBLE, "no layout that is asked for can run")
 
 typedef enum calc_status {
 #define CALC_X(name, text) CALC_##name,

@@ -116,6 +116,8 @@ typedef struct shared {
     /* The sequence of units. */
     uint64_t design;
     uint64_t base;            /* number of the design's first unit */
+    size_t begun;             /* units of the batch, the first ones, that are done or being done */
+    uint64_t last;            /* number of the last unit of all that is done */
     uint64_t *kind_units;     /* units of a design of each kind; 0: not listed yet */
     calc_shard shard;         /* the units to do */
     double checkpoint_s;      /* when the last one was made */
@@ -160,7 +162,8 @@ static bool show_progress(shared *s)
     return o->progress(o->progress_context, &p);
 }
 
-/* Make known how far a thread is. @return whether the sweep is to stop */
+/* Make known how far a thread is. @return whether it is to stop where it is: not in a sweep that is
+ * saved, whose units are done or not begun */
 static bool tell(void *context, calc_worker *w)
 {
     shared *s = context;
@@ -178,7 +181,21 @@ static bool tell(void *context, calc_worker *w)
     if (w->status != CALC_OK || (w == s->worker[0] && show_progress(s))) {
         atomic_store(&s->stop, true);
     }
-    return atomic_load(&s->stop);
+    return atomic_load(&s->stop) && !s->options->checkpoint;
+}
+
+/* Whether to do the next unit of a batch. Where the sweep is saved, it ends with the first ones of
+ * a batch done, without a gap, so that what is saved has a place to go on from. */
+static bool begins(shared *s, size_t next)
+{
+    bool does;
+#pragma omp critical(calc_sweep_begins)
+    {
+        bool needed = s->options->checkpoint && next < s->begun;
+        does = needed || !atomic_load_explicit(&s->stop, memory_order_relaxed);
+        s->begun = does && s->begun <= next ? next + 1 : s->begun;
+    }
+    return does;
 }
 
 /* Evaluate the units at these positions: a thread that takes one also takes the next ones. */
@@ -190,7 +207,7 @@ static void run_units(shared *s, const size_t *position, size_t count)
         for (size_t n = i; n < count && (n > 0 && calc_units_share(&s->units, position[n - 1],
                                                                    position[n])) == (n > i);
              n++) {
-            if (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+            if (begins(s, n)) {
                 calc_worker *w = s->worker[omp_get_thread_num()];
                 calc_units_run(w, &s->units, position[n]);
                 calc_batch_end(w);
@@ -279,19 +296,18 @@ static calc_status run_design(shared *s, calc_sweep_result *result)
     size_t most = s->options->checkpoint ? several : SIZE_MAX;
     while (s->shard.next < end && status == CALC_OK && !atomic_load(&s->stop)) {
         size_t count = 0;
-        uint64_t last = s->shard.next;
+        s->begun = 0;
         for (; count < most && s->shard.next < end; count++) {
-            last = s->shard.next;
-            position[count] = (size_t)(last - s->base);
-            s->shard.next = calc_shard_after(&s->shard, last);
+            position[count] = (size_t)(s->shard.next - s->base);
+            s->shard.next = calc_shard_after(&s->shard, s->shard.next);
         }
         run_units(s, position, count);
+        s->last = s->begun > 0 ? s->base + position[s->begun - 1] : s->last;
         for (int t = 0; t < s->threads; t++) {
             status = status == CALC_OK ? s->worker[t]->status : status;
         }
-        /* A batch that was stopped in its middle does not count as done. */
         if (status == CALC_OK && !atomic_load(&s->stop)) {
-            status = make_checkpoint(s, result, last, false);
+            status = make_checkpoint(s, result, s->last, false);
         }
     }
     free(position);
@@ -327,8 +343,8 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
             break;
         }
     }
-    bool whole = status == CALC_OK && !atomic_load(&s->stop);
-    return whole ? make_checkpoint(s, result, s->base, true) : status;
+    uint64_t last = atomic_load(&s->stop) ? s->last : s->base;
+    return status == CALC_OK ? make_checkpoint(s, result, last, true) : status;
 }
 
 static calc_status choose_kernel(const char *cpu, calc_kernel_level *out, calc_errors *errors)

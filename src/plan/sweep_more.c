@@ -587,9 +587,10 @@ static int sizes_of(const calc_values *values, int64_t size[SIZES])
 }
 
 /* The errors of a layout. @return whether there are any */
-static bool check(const calc_space *space, const calc_app *app, const calc_system *system,
+static bool check(const calc_sweep_study *study, const calc_app *app, const calc_system *system,
                   calc_exec exec, calc_errors *errors)
 {
+    const calc_space *space = &study->space;
     calc_resolve(app, system, &exec);
     int64_t shared = exec.strategy.data_par * exec.microbatch_size;
     if (space->batch_is_maximum && shared > 0 && exec.batch_size > shared) {
@@ -597,7 +598,8 @@ static bool check(const calc_space *space, const calc_app *app, const calc_syste
     }
     exec.batch_size *= space->batch_is_of_replica ? exec.strategy.data_par : 1;
     *errors = (calc_errors){0};
-    if (calc_check(app, system, &exec, errors) != CALC_OK) {
+    if (calc_check(app, system, &exec, errors) != CALC_OK ||
+        calc_compat_check(app, &exec, study->options.compat, errors) != CALC_OK) {
         return true;
     }
     const char *refused = exec.inference.phase != CALC_INFERENCE_PHASE_NONE
@@ -629,7 +631,7 @@ bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors)
         calc_errors found;
         exec.strategy.tensor_par = tensor[i % tensors];
         exec.pipeline_par = pipeline[i / tensors];
-        wrong = check(space, &app, &system, exec, &found);
+        wrong = check(study, &app, &system, exec, &found);
         if (i == 0 || found.count < errors->count) {
             *errors = found;
         }

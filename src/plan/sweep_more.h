@@ -150,10 +150,10 @@ CALC_MUST_USE calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_
                                                const calc_sweep_result *result,
                                                calc_errors *errors);
 
-/** The complaints of calc_check() about a layout that has the first value of every axis. Fields
- *  that an execution may leave to calc are left to it, and a largest batch is rounded down to a
- *  multiple of its replicas. Where nobody chose tensor and pipeline parallelism, powers of two are
- *  tried and those with the fewest complaints taken.
+/** The complaints of calc_check() and calc_compat_check() about a layout that has the first value
+ * of every axis. Fields that an execution may leave to calc are left to it, and a largest batch is
+ * rounded down to a multiple of its replicas. Where nobody chose tensor and pipeline parallelism,
+ * powers of two are tried and those with the fewest complaints taken.
  *  @return whether there are any, which are then in *errors */
 bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors);
 

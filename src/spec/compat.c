@@ -33,6 +33,10 @@ calc_status calc_compat_read(const char *text, calc_compat *out, calc_errors *er
                                "calculon, or some of %s",
                                word, CALC_CHOICES(calc_compat_names));
     }
+    if (words & 1 && words != 1) {
+        return calc_errors_at(errors, CALC_ERR_RANGE, "--compat", 0, 0, NULL,
+                              "none does not go with rules of Calculon: %.200s", text);
+    }
     *out = words >> SETS;
     for (int i = 0; i < SETS; i++) {
         *out |= words >> i & 1 ? sets[i].compat : CALC_COMPAT_NONE;

@@ -1,4 +1,5 @@
 
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -103,15 +104,22 @@ CALC_TEST(shards_together_find_what_one_sweep_finds)
 CALC_TEST(a_sweep_that_was_stopped_goes_on_and_finds_the_same)
 {
     int resumed = 0;
+    c.options.checkpoint_s = HUGE_VAL;
     for (int stop_at = 1;; stop_at += 7) {
+        c.options.threads = 1 + resumed % 3;
         calls made = {.stop_at = stop_at};
         calc_saving saving = {.path = "part", .shard = all};
         calc_errors errors = {0};
         calc_sweep_result result;
+        calc_checkpoint part;
         c.options.progress = count_call;
         c.options.progress_context = &made;
         ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
         bool stopped = result.partial;
+        ck_assert_int_eq(calc_checkpoint_read(&part, "part", &errors), CALC_OK);
+        ck_assert_uint_gt(part.shard.next, 0); /* what was done is saved, however soon it ended */
+        sweep_case_same(&part.result, &result);
+        calc_checkpoint_free(&part);
         calc_sweep_result_free(&result);
         c.options.progress = NULL;
         saving.resume = true;

@@ -24,9 +24,10 @@ static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_
           "whose options or file, where the keys do not say it: hf for a config.json of Hugging "  \
           "Face, galvatron for one of its strategy files",                                         \
       .choices = sources)                                                                          \
-    X(APP, "app", "FILE",                                                                          \
+    X(APP, "app", "FILE", .output = true,                                                          \
       .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
-    X(EXE, "exe", "FILE", .doc = "where to write the layout; without: standard output")            \
+    X(EXE, "exe", "FILE", .output = true,                                                          \
+      .doc = "where to write the layout; without: standard output")                                \
     X(JOB, "job", "FILE",                                                                          \
       .doc = "of reinforcement learning (verl, slime, nemo-rl, openrlhf): write all of it, with "  \
              "the layouts of actor and engines, as a job for calc rl")                             \

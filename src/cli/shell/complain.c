@@ -31,6 +31,8 @@ static calc_exit exit_of(calc_status status)
     case CALC_ERR_IO:
     case CALC_ERR_NOMEM:
         return CALC_EXIT_SYSTEM;
+    case CALC_ERR_INFEASIBLE:
+        return CALC_EXIT_INFEASIBLE;
     default:
         return CALC_EXIT_INPUT;
     }

@@ -1,10 +1,12 @@
 #include "cli/shell/opt.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/decimal.h"
@@ -326,17 +328,43 @@ static calc_exit check_arguments(calc_args *args)
     return CALC_EXIT_OK;
 }
 
-/* One output at most has standard output. */
+/* The one name of a file that is or will be at a path; "" if it cannot be one, or is no file, as
+ * standard output and devices are none. */
+static void name_file(const char *path, char name[PATH_MAX])
+{
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    bool is_there = stat(path, &info) == 0;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    bool known = folder && strcmp(path, "-") != 0 && (!is_there || S_ISREG(info.st_mode)) &&
+                 realpath(is_there ? path : folder, name);
+    if (known && !is_there) {
+        calc_append(name, PATH_MAX, "/%s", slash ? slash + 1 : path);
+    }
+    name[0] = known ? name[0] : '\0';
+    free(folder);
+}
+
+/* Each output has a file of its own, and one at most standard output. */
 static calc_exit check_outputs(calc_args *args)
 {
-    const char *first = NULL;
-    for (int i = 0; args->command->opts && args->command->opts[i].name; i++) {
-        const calc_opt *opt = &args->command->opts[i];
-        if (opt->output && calc_opt_is_stdout(args, i) && first) {
-            return complain(args, "only one of --%s and --%s can be standard output", first,
-                            opt->name);
+    const calc_opt *opts = args->command->opts;
+    for (int i = 0; opts && opts[i].name; i++) {
+        const char *path = opts[i].output ? calc_opt_value(args, i) : NULL;
+        for (int k = 0; path && k < i; k++) {
+            const char *before = opts[k].output ? calc_opt_value(args, k) : NULL;
+            char name[PATH_MAX], other[PATH_MAX];
+            if (!before) {
+                continue;
+            }
+            name_file(path, name);
+            name_file(before, other);
+            bool one = strcmp(path, "-") == 0 && strcmp(before, "-") == 0;
+            if (one || (*name && strcmp(name, other) == 0)) {
+                return complain(args, "only one of --%s and --%s can be %.300s", opts[k].name,
+                                opts[i].name, one ? "standard output" : path);
+            }
         }
-        first = opt->output && calc_opt_is_stdout(args, i) ? opt->name : first;
     }
     return CALC_EXIT_OK;
 }

@@ -545,7 +545,7 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
         tell(in, &c);
     }
     if (status == CALC_OK && !c.found) {
-        status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+        status = calc_errors_add(errors, CALC_ERR_INFEASIBLE, CALC_KIND_NONE, NULL, NULL,
                                  "no layout has the values that are said");
     }
     in->exec = c.exec;
