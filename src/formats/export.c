@@ -12,6 +12,7 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/serving_engine.h"
+#include "spec/software.h"
 
 enum { MAX_REASON = 256 };
 
@@ -339,13 +340,19 @@ static bool is_layout(calc_kind kind, const char *key)
                                  : calc_is_word(sizes, key) || calc_is_word(choices, key);
 }
 
-/* Whether a field says something. Absent fields of the layout say what they come to, but for none
- * of something, and for those that then follow others ("auto") or the networks. */
-static bool is_told(calc_kind kind, const calc_field *field, const void *object, double resolved)
+static bool is_network(const calc_field *field)
 {
     size_t length = strlen(field->key);
+    return length > 4 && strcmp(field->key + length - 4, "_net") == 0;
+}
+
+/* Whether a field says something. Absent fields of the layout say what they come to, but for none
+ * of something, and for those that then follow others ("auto") or the networks. Of kernels and
+ * overlap what a file states, and "auto" that comes to yes or no. */
+static bool is_told(calc_kind kind, const calc_field *field, const void *object, double resolved,
+                    bool stated)
+{
     const char *at = (const char *)object + field->offset;
-    bool network = length > 4 && strcmp(field->key + length - 4, "_net") == 0;
     bool absent = (field->flags & CALC_OPTIONAL) && calc_absent_is(field, at);
     bool follows = kind == CALC_KIND_APP || !is_layout(kind, field->key) ||
                    field->type == CALC_TYPE_OBJECT || strcmp(field->key, "rank_order") == 0 ||
@@ -354,7 +361,11 @@ static bool is_told(calc_kind kind, const calc_field *field, const void *object,
                     strcmp(field->choices[(int)calc_member_number(field, at)], "auto") == 0);
     /* The checkpoint is for serving, and frameworks that are told the model train it. */
     bool served = kind == CALC_KIND_APP && field->type == CALC_TYPE_OBJECT;
-    return field->type != CALC_TYPE_NOTE && !network && !served && !(absent && follows);
+    bool kernels = kind == CALC_KIND_EXEC && !is_layout(kind, field->key) &&
+                   (stated || (field->type == CALC_TYPE_ENUM &&
+                               calc_is_word(" true false ", field->choices[(int)resolved])));
+    return field->type != CALC_TYPE_NOTE && !is_network(field) && !served &&
+           (kernels || !(absent && follows));
 }
 
 /* Reads the settings back, with the model of the files if the framework's settings describe
@@ -380,6 +391,36 @@ static calc_status read_back(const calc_framework *framework, const calc_app *ap
         }
     }
     return calc_plan_apply(&plan, app_back, exec_back, &errors);
+}
+
+calc_status calc_export_software(const calc_framework *framework, const calc_app *app,
+                                 const calc_exec *exec, calc_exec *software)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    calc_settings settings = {0};
+    calc_errors errors = {.count = 0}; /* nobody reads them */
+    calc_app a = *app, a_back;
+    calc_exec e = *exec, back, e_back;
+    calc_status status = calc_export(framework, app, exec, 1, &settings, &errors);
+    status =
+        status == CALC_OK ? read_back(framework, app, exec, &settings, &a_back, &back) : status;
+    calc_settings_free(&settings);
+    if (status != CALC_OK) {
+        return status == CALC_ERR_NOMEM ? status : CALC_OK;
+    }
+    e_back = back;
+    calc_plan_resolve(&a, &e);
+    calc_plan_resolve(&a_back, &e_back);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        if (field->type < CALC_TYPE_CURVE && !is_layout(CALC_KIND_EXEC, field->key) &&
+            !is_network(field) && !calc_idle(app, exec, field) &&
+            !calc_same_row(field, &e, &e_back)) {
+            calc_software_copy(software, &back, i);
+            calc_software_state(software, field);
+        }
+    }
+    return CALC_OK;
 }
 
 /* No framework accepts layers that are split differently. */
@@ -416,10 +457,13 @@ static void fields_lost(const comparison *c, calc_kind kind, const calc_table *t
         const size_t at = field->offset;
         char text[CALC_VALUE_TEXT], name[96];
         snprintf(name, sizeof name, "%s%s", path, field->key);
+        bool code = calc_is_word(elsewhere, field->key);
+        bool nobody = code && (kind == CALC_KIND_APP || c->framework->serves ||
+                               strcmp(field->key, "num_procs") == 0);
         if ((kind == CALC_KIND_APP && c->listed &&
              (calc_is_word(" num_blocks dense_blocks moe_every global_every ", field->key) ||
               calc_table_find(calc_part_table(), field->key))) ||
-            calc_is_word(elsewhere, field->key) ||
+            nobody ||
             (table == calc_table_of(CALC_KIND_EXEC) && calc_idle(c->app, c->exec, field))) {
             continue;
         }
@@ -429,7 +473,9 @@ static void fields_lost(const comparison *c, calc_kind kind, const calc_table *t
             continue;
         }
         double mine = calc_member_number(field, resolved + at);
-        if (!calc_same_row(field, resolved, back) && is_told(kind, field, given, mine)) {
+        bool stated = table == calc_table_of(CALC_KIND_EXEC) && !c->framework->serves &&
+                      calc_exec_rows_has(&c->exec->stated, i);
+        if (!calc_same_row(field, resolved, back) && is_told(kind, field, given, mine, stated)) {
             const char *shown = calc_absent_is(field, given + at) ? resolved : given;
             /* Where messages between stages are scattered is no other layout. */
             bool scatters = strcmp(field->key, "tensor_par_comm_type") == 0 &&
@@ -437,7 +483,7 @@ static void fields_lost(const comparison *c, calc_kind kind, const calc_table *t
                             calc_member_number(field, back + at) != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
             calc_value_text(field, shown + at, text);
             c->tell(c->context, name, *text ? text : "{...}",
-                    is_layout(kind, field->key) && !scatters);
+                    is_layout(kind, field->key) && !scatters && !code);
         }
     }
 }

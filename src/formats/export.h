@@ -19,12 +19,23 @@ CALC_MUST_USE calc_status calc_export(const calc_framework *framework, const cal
 
 /** Calls `tell` with each field that the settings do not carry, because reading them back gives
  *  another value. Four groups are not reported: fields that are absent from the files, network
- *  indices, fields that are set elsewhere (calc_framework.elsewhere), and fields of the model if
- *  the framework's files do not describe a model.
+ *  indices, fields of the model and of requests and the number of processors where they are set
+ *  elsewhere (calc_framework.elsewhere), and fields of the model if the framework's files do not
+ *  describe a model. What the code of the model decides of the layout is reported, but is none that
+ *  the framework cannot have.
  *  @return CALC_OK, or CALC_ERR_NOMEM: nothing is told */
 CALC_MUST_USE calc_status calc_export_lost(const calc_framework *framework, const calc_app *app,
                                            const calc_exec *exec, const calc_settings *settings,
                                            calc_tell_lost *tell, void *context);
+
+/** Finds what a framework's software does whatever it is told: the fields of kernels, overlap and
+ *  memory that come back from its settings with another value than a layout asks for, as
+ *  calc_import_plan() reads them. Fields that say which rank holds and computes what are left out:
+ *  a framework that cannot be told these does not run the layout.
+ *  @param software  those fields are set and stated (calc_software_state()), the others stay
+ *  @return CALC_OK, also if the settings cannot be read back: nothing is stated; CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_export_software(const calc_framework *framework, const calc_app *app,
+                                               const calc_exec *exec, calc_exec *software);
 
 /* Explains why a framework cannot run a layout: the checks of its arguments
  * refuse the combination, or its settings lack a field without which it is another layout. A

@@ -144,7 +144,7 @@ static calc_status choose(calc_completed *c, const calc_residuals *measured, cal
     return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : CALC_OK;
 }
 
-static calc_status search(calc_completed *out, const calc_completion *in, calc_errors *errors)
+static calc_status find(calc_completed *out, const calc_completion *in, calc_errors *errors)
 {
     calc_status status = load(&out->study, in, errors);
     if (in->runs && in->framework) {
@@ -154,24 +154,6 @@ static calc_status search(calc_completed *out, const calc_completion *in, calc_e
     status = status == CALC_OK ? sweep(out, errors) : status;
     out->framework = in->framework;
     return status == CALC_OK ? choose(out, in->measured, errors) : status;
-}
-
-/* As calc run does, unless the program that it is for refuses that; then among what this runs. */
-static calc_status find(calc_completed *out, const calc_completion *in, calc_errors *errors)
-{
-    calc_completion any = *in;
-    bool runs = true;
-    int known = 0;
-    any.framework = in->runs ? NULL : in->framework;
-    calc_status status = search(out, &any, errors);
-    if (status == CALC_OK && in->runs && out->found) {
-        status = in->runs(in->runs_context, in->app, in->system, &out->exec, &known, &runs);
-    }
-    if (status == CALC_OK && !runs) {
-        calc_completed_free(out);
-        status = search(out, in, errors);
-    }
-    return status;
 }
 
 calc_status calc_completion_find(calc_completed *out, const calc_completion *in,

@@ -18,12 +18,10 @@ typedef struct calc_completion {
     /** Options of `calc sweep`, as typed; NULL: not given. */
     const char *procs, *batch, *compat, *framework, *objectives;
     /** Whether the framework, or the program that it is for, runs a layout, if that takes more than
-     *  its rules: calc_sweep_options.runs. NULL: it does not. A layout that it refuses is chosen
-     *  again, among those that it runs. */
+     *  its rules: calc_sweep_options.runs. NULL: it does not. */
     calc_status (*runs)(const void *context, const calc_app *app, const calc_system *system,
                         const calc_exec *exec, int *known, bool *runs);
     const void *runs_context;
-    const calc_app *app; /**< for runs(): what is run */
     const calc_system *system;
 } calc_completion;
 

@@ -592,7 +592,6 @@ static bool complete(calc_session *session, const calc_sweep_asked *asked, calc_
                             .path = "exe",
                             .set = set,
                             .compat = calc_compat_text(request->compat, rules),
-                            .app = &in->app,
                             .system = &in->system};
     if (!set) {
         return calc_errors_no_memory(errors) == CALC_OK;

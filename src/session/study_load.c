@@ -18,6 +18,7 @@
 #include "spec/compat.h"
 #include "spec/field.h"
 #include "spec/rules.h"
+#include "spec/software.h"
 #include "spec/value_text.h"
 #include "units.h"
 
@@ -600,6 +601,43 @@ static void take_framework(sources *s)
     }
 }
 
+/* What the software of the framework does, whatever it is told, counts where nobody asks for other
+ * software: it is asked with a layout that has ranks in every dimension. */
+static void take_framework_software(sources *s)
+{
+    enum { EACH = 2, RANKS = EACH * EACH * EACH };
+    calc_space *space = &s->study->space;
+    const calc_sweep_options *o = &s->study->options;
+    const calc_framework *framework = o->runs == one_runs ? o->runs_context : NULL;
+    calc_exec asked, told, software;
+    calc_status status = CALC_OK;
+    if (!framework || framework->serves || space->software[0]) {
+        return;
+    }
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &asked);
+    told = software = asked;
+    for (int i = 0; i < CALC_AXIS_EXEC_COUNT; i++) {
+        const calc_values *v = &space->axis[i];
+        calc_axis_put(&asked, (calc_axis)i,
+                      v->count > 0 ? v->value[v->count - 1] : calc_axis_get(&asked, (calc_axis)i));
+    }
+    asked.strategy.tensor_par = asked.strategy.data_par = EACH;
+    asked.pipeline_par = asked.pipeline_interleaving = EACH;
+    asked.num_procs = asked.batch_size = RANKS;
+    asked.microbatch_size = asked.strategy.context_par = asked.strategy.expert_tensor_par = 1;
+    asked.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    asked.strategy.zero_stage = asked.strategy.fsdp_par = 0;
+    for (size_t i = 0; i < s->study->builder.apps && status == CALC_OK; i++) {
+        const calc_app *app = &s->study->builder.app[i].app;
+        asked.strategy.expert_par = app->num_experts > 0 ? EACH : 0;
+        status = calc_export_software(framework, app, &asked, &told);
+    }
+    calc_software_apply(&software, &told);
+    if (status != CALC_OK || calc_defaults_software(space, &software) != CALC_OK) {
+        calc_errors_no_memory(s->errors);
+    }
+}
+
 /* The lowest price of a processor that a machine may have. @return whether all have one */
 static bool least_price(const calc_designs_builder *b, double *least)
 {
@@ -711,6 +749,7 @@ static void take_axes(sources *s)
         calc_errors_no_memory(s->errors);
     }
     (void)!calc_study_software(&s->study->space, s->in->find, s->in->find_context, s->errors);
+    take_framework_software(s);
     if (s->in->file.count > 0) {
         calc_space_entries_locate(&s->in->file, s->errors, 0);
     }

@@ -495,7 +495,6 @@ static calc_completion completion_of(const calc_inputs *in, const char *const *s
                              .framework = in->framework,
                              .runs = in->runs,
                              .runs_context = in->runs_context,
-                             .app = &in->app,
                              .system = &in->system};
 }
 

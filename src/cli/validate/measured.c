@@ -59,14 +59,35 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
     return CALC_OK;
 }
 
+/* An option that the framework does not know. @param context  calc_errors */
+static void refuse_unknown(void *context, const char *key, calc_unread what, const char *assumed)
+{
+    const calc_framework *f = &calc_framework_megatron;
+    (void)assumed;
+    if (key && what == CALC_UNREAD_UNKNOWN) {
+        const char *near = NULL;
+        for (size_t i = 0; i < f->count && !near; i++) {
+            near =
+                f->rows[i].key ? calc_nearest(key, (const char *[]){f->rows[i].key, NULL}) : NULL;
+        }
+        calc_errors_add(context, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, CALC_DID_YOU_MEAN(near),
+                        "%s: unknown to calc", calc_utf8_shown(key, strlen(key)));
+    }
+}
+
 static calc_status load_arguments(const char *arguments, int64_t procs, bool whole, calc_app *app,
                                   calc_exec *exec, calc_errors *errors)
 {
     calc_settings settings = {0};
-    const calc_import import = {
-        .framework = &calc_framework_megatron, .settings = &settings, .procs = procs};
+    const calc_import import = {.framework = &calc_framework_megatron,
+                                .settings = &settings,
+                                .procs = procs,
+                                .unread = refuse_unknown,
+                                .context = errors};
+    int before = errors->count;
     (void)calc_is_yes(calc_settings_from_script(&settings, arguments, strlen(arguments), NULL));
     calc_status status = calc_import_run(&import, app, exec, errors);
+    status = status == CALC_OK && errors->count > before ? CALC_ERR_FIELD : status;
     status = status == CALC_OK && whole ? calc_import_complete(&import, app, errors) : status;
     calc_settings_free(&settings);
     return status;
