@@ -687,7 +687,6 @@ static void take_budget(sources *s)
                        "not all machines have a price");
         return;
     }
-    s->study->options.per_design |= !s->study->options.per_num_procs;
     if (procs->count > 0) {
         return;
     }

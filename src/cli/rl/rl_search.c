@@ -182,9 +182,8 @@ static calc_status try_placement(const calc_rl_words *words, int64_t rollout_chi
         task->job.steps_off = 0; /* the only way on the same processors */
     }
     status = status == CALC_OK ? calc_rl_task_load(task, &own, errors) : status;
-    bool none = status == CALC_ERR_RULE || status == CALC_ERR_INFEASIBLE;
-    if (none && words->silent) { /* no layout runs on so many processors */
-        errors->count = before;
+    if ((status == CALC_ERR_RULE || status == CALC_ERR_INFEASIBLE) && words->silent) {
+        errors->count = before; /* no layout runs on so many processors */
         status = CALC_OK;
     } else if (status == CALC_OK) {
         status = find_layouts(task, CALC_JOB_ACTOR, &actor, errors);

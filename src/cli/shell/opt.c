@@ -328,8 +328,8 @@ static calc_exit check_arguments(calc_args *args)
     return CALC_EXIT_OK;
 }
 
-/* The one name of a file that is or will be at a path; "" if it cannot be one, or is no file, as
- * standard output and devices are none. */
+/* The one name of a file that is or will be at a path: "-" is standard output, "" what cannot be a
+ * file, or is none but a device. */
 static void name_file(const char *path, char name[PATH_MAX])
 {
     struct stat info;
@@ -340,8 +340,9 @@ static void name_file(const char *path, char name[PATH_MAX])
                  realpath(is_there ? path : folder, name);
     if (known && !is_there) {
         calc_append(name, PATH_MAX, "/%s", slash ? slash + 1 : path);
+    } else if (!known) {
+        strcpy(name, strcmp(path, "-") == 0 ? path : "");
     }
-    name[0] = known ? name[0] : '\0';
     free(folder);
 }
 
@@ -353,16 +354,14 @@ static calc_exit check_outputs(calc_args *args)
         const char *path = opts[i].output ? calc_opt_value(args, i) : NULL;
         for (int k = 0; path && k < i; k++) {
             const char *before = opts[k].output ? calc_opt_value(args, k) : NULL;
-            char name[PATH_MAX], other[PATH_MAX];
-            if (!before) {
-                continue;
+            char name[PATH_MAX] = "", other[PATH_MAX];
+            if (before) {
+                name_file(path, name);
+                name_file(before, other);
             }
-            name_file(path, name);
-            name_file(before, other);
-            bool one = strcmp(path, "-") == 0 && strcmp(before, "-") == 0;
-            if (one || (*name && strcmp(name, other) == 0)) {
+            if (*name && strcmp(name, other) == 0) {
                 return complain(args, "only one of --%s and --%s can be %.300s", opts[k].name,
-                                opts[i].name, one ? "standard output" : path);
+                                opts[i].name, *name == '-' ? "standard output" : path);
             }
         }
     }

@@ -252,7 +252,7 @@ static calc_status write_result(calc_output *out, void *what, calc_errors *error
     calc_status status = calc_sweep_table_found(out, &t->study, &t->result, &view, errors);
     calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
     if (status == CALC_OK) {
-        calc_sweep_tokens_write(out, &t->study, &t->result, t->args);
+        calc_sweep_tokens_write(out, &t->study, &t->result, &t->best, t->args);
     }
     if (status == CALC_OK && plots) {
         calc_sweep_plot_write(out, &paint, &t->study, &t->result, calc_paint_columns());

@@ -172,20 +172,27 @@ static void write_row(calc_output *out, const calc_sweep_study *study, const cal
 }
 
 void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,
-                             const calc_sweep_result *result, const calc_args *args)
+                             const calc_sweep_result *result, const calc_sweep_rows *rows,
+                             const calc_args *args)
 {
     double tokens = amount_of(args, CALC_SWEEP_OPT_TOKENS, "tokens");
-    if (!(tokens > 0) || !calc_sweep_found_best_of_all(result)) {
+    bool groups = result->groups_count > 1;
+    if (!(tokens > 0) ||
+        !(groups ? calc_sweep_found_best_of_all(result) != NULL : rows->count > 0)) {
         return;
     }
-    calc_output_printf(
-        out, "\nTraining on %s tokens with the best%s:\n%10s  %14s  %14s  %8s  design\n",
-        calc_opt_value(args, CALC_SWEEP_OPT_TOKENS),
-        result->groups_count > 1 ? " of each group" : "", "days", "proc.-hours", "USD", "procs");
-    for (size_t g = 0; g < result->groups_count; g++) {
-        const calc_found *best = calc_sweep_found_best(&result->group[g]);
-        if (best) {
-            write_row(out, study, best, tokens / TRILLION);
+    calc_output_printf(out, "\nTraining on %s tokens with the %s:\n%10s  %14s  %14s  %8s  design\n",
+                       calc_opt_value(args, CALC_SWEEP_OPT_TOKENS),
+                       groups ? "best of each group" : "first row of each design", "days",
+                       "proc.-hours", "USD", "procs");
+    for (size_t i = 0; i < (groups ? result->groups_count : rows->count); i++) {
+        const calc_found *layout =
+            groups ? calc_sweep_found_best(&result->group[i]) : rows->row[i].layout;
+        for (size_t k = 0; k < i && layout && !groups; k++) {
+            layout = rows->row[k].layout->design == layout->design ? NULL : layout;
+        }
+        if (layout) {
+            write_row(out, study, layout, tokens / TRILLION);
         }
     }
 }

@@ -12,6 +12,7 @@
 #include "checkpoint.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "cli/sweep/sweep_rows.h"
 #include "io/json_put.h"
 #include "io/output.h"
 #include "plan/sweep_more.h"
@@ -50,13 +51,13 @@ CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const c
              "'tensor_par != 3'",                                                                  \
       .repeated = true)                                                                            \
     X(TOKENS, "tokens", "N",                                                                       \
-      .doc = "show the days and the price of training on this many tokens, 15T, with the best of " \
-             "each group (--per design); --set price=2.5 is USD per processor and hour")           \
+      .doc = "show the days and the price of training on this many tokens, 15T, with the first "   \
+             "row of each design, or with --per the best of each group; --set price=2.5 is USD "   \
+             "per processor and hour")                                                             \
     X(DAYS, "days", "N", .doc = "only layouts that train --tokens in this many days")              \
     X(BUDGET, "budget", "USD",                                                                     \
       .doc = "only layouts whose processors cost at most this an hour, by the prices of the "      \
-             "machines; without --procs all numbers of nodes that it pays for; designs are "       \
-             "compared (--per design)")                                                            \
+             "machines; without --procs all numbers of nodes that it pays for")                    \
     X(OBJECTIVES, "objectives", "LIST",                                                            \
       .doc = "1 to 4 statistics of the Pareto front; mem1 and mem2 are the memory needs of the "   \
              "tiers; :up or :down sets the direction of one [sample_rate,mem1,mem2; for serving "  \
@@ -140,10 +141,11 @@ extern const calc_arg calc_sweep_args[];
 /** Check --tokens and --days. @return the mistake; NULL if there is none */
 const char *calc_sweep_tokens_complaint(const calc_args *args);
 
-/** Write the days and the price of the training of --tokens with the best layout of each group;
- *  nothing without it. */
+/** Write the days and the price of the training of --tokens with the best layout of each group, or
+ *  the first of the rows of each design; nothing without it. */
 void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,
-                             const calc_sweep_result *result, const calc_args *args);
+                             const calc_sweep_result *result, const calc_sweep_rows *rows,
+                             const calc_args *args);
 
 /* Records the command and the inputs of a sweep for its page. */
 
