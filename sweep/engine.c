@@ -1,5 +1,6 @@
 #include <math.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,13 +116,14 @@ typedef struct shared {
 
     /* The sequence of units. */
     uint64_t design;
-    uint64_t base;            /* number of the design's first unit */
-    size_t begun;             /* units of the batch, the first ones, that are done or being done */
-    uint64_t last;            /* number of the last unit of all that is done */
-    uint64_t *kind_units;     /* units of a design of each kind; 0: not listed yet */
-    calc_shard shard;         /* the units to do */
-    double checkpoint_s;      /* when the last one was made */
-    calc_sweep_counts before; /* counts of an earlier sweep that goes on */
+    uint64_t base;             /* number of the design's first unit */
+    pthread_mutex_t beginning; /* of the next: */
+    size_t begun;              /* units of the batch, the first ones, that are done or being done */
+    uint64_t last;             /* number of the last unit of all that is done */
+    uint64_t *kind_units;      /* units of a design of each kind; 0: not listed yet */
+    calc_shard shard;          /* the units to do */
+    double checkpoint_s;       /* when the last one was made */
+    calc_sweep_counts before;  /* counts of an earlier sweep that goes on */
 } shared;
 
 uint64_t calc_shard_after(const calc_shard *shard, uint64_t unit)
@@ -188,13 +190,11 @@ static bool tell(void *context, calc_worker *w)
  * a batch done, without a gap, so that what is saved has a place to go on from. */
 static bool begins(shared *s, size_t next)
 {
-    bool does;
-#pragma omp critical(calc_sweep_begins)
-    {
-        bool needed = s->options->checkpoint && next < s->begun;
-        does = needed || !atomic_load_explicit(&s->stop, memory_order_relaxed);
-        s->begun = does && s->begun <= next ? next + 1 : s->begun;
-    }
+    pthread_mutex_lock(&s->beginning);
+    bool needed = s->options->checkpoint && next < s->begun;
+    bool does = needed || !atomic_load_explicit(&s->stop, memory_order_relaxed);
+    s->begun = does && s->begun <= next ? next + 1 : s->begun;
+    pthread_mutex_unlock(&s->beginning);
     return does;
 }
 
@@ -461,6 +461,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         .groups = counts_of_procs(space, options),
         .shard = options->shard.count > 0 ? options->shard : (calc_shard){1, 1, 0},
     };
+    pthread_mutex_init(&s.beginning, NULL);
     result->groups_count = calc_sweep_groups(space, designs, options);
     result->threads = s.threads;
     if (options->point) {
@@ -482,6 +483,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         calc_worker_free(s.worker[t]);
     }
     free(s.worker);
+    pthread_mutex_destroy(&s.beginning);
     free(s.kind_units);
     return status;
 }

@@ -53,8 +53,7 @@ CALC_TEST(names_are_joined_by_commas_in_any_order)
     calc_compat two = (calc_compat)1 << CALC_COMPAT_TILES | (calc_compat)1 << CALC_COMPAT_LAYERS;
     assert_text(two, "layers,tiles");
     ck_assert_int_eq(read_ok("tiles,layers"), two);
-    ck_assert_int_eq(read_ok("tiles,layers,tiles,none"), two);
-    ck_assert_int_eq(read_ok("none,calculon"), CALC_COMPAT_CALCULON);
+    ck_assert_int_eq(read_ok("tiles,layers,tiles"), two);
 }
 
 /* All but one, for each, which is not a set: the longest texts. */
@@ -104,4 +103,13 @@ CALC_TEST_LOOP(a_word_that_is_no_rule_is_named_and_nothing_is_changed, 0, WRONG)
     const char *last = "reduce-by-block, block-efficiency";
     ck_assert(wrong[_i].word[0] == 'a' ||
               strcmp(errors.item[0].text + length - strlen(last), last) == 0);
+}
+
+CALC_TEST(none_does_not_go_with_rules)
+{
+    calc_errors errors = {0};
+    calc_compat compat = 5;
+    ck_assert_int_eq(calc_compat_read("none,calculon", &compat, &errors), CALC_ERR_RANGE);
+    ck_assert_int_eq(compat, 5);
+    ck_assert_ptr_nonnull(strstr(errors.item[0].text, "none does not go with rules"));
 }
