@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
 # jansson and zlib have one door, src/io; libyaml formats/read_yaml.c and yaml_edit.c; libmd cli/shell/inputs.c;
-# OpenMP sweep/engine.c, estimate.c and parallel.c; MPI sweep/ranks_mpi.c and ranks_host.c.
+# OpenMP sweep/engine.c, estimate.c and parallel.c; MPI sweep/ranks_mpi.c.
 # usage: layers.sh [ROOT]
 set -eu
 cd "${1:-.}/src"
@@ -63,12 +63,12 @@ complain()
 
 # Libraries that have a door: what of them is included, where, and what is said elsewhere.
 library=('<(jansson|zlib)' '<yaml' '<sha256' '(<omp|omp parallel)' '<mpi')
-door=('io/' 'formats/(read_yaml|yaml_edit)\.c$' 'cli/shell/inputs\.c$' '\.\./sweep/(engine|estimate|parallel)\.c$' '\.\./sweep/ranks_(mpi|host)\.c$')
+door=('io/' 'formats/(read_yaml|yaml_edit)\.c$' 'cli/shell/inputs\.c$' '\.\./sweep/(engine|estimate|parallel)\.c$' '\.\./sweep/ranks_mpi\.c$')
 said=('jansson and zlib are for src/io'
     'libyaml is for formats/read_yaml.c and yaml_edit.c'
     'libmd is for cli/shell/inputs.c'
     'OpenMP is for sweep/engine.c, estimate.c and parallel.c'
-    'MPI is for sweep/ranks_mpi.c and ranks_host.c')
+    'MPI is for sweep/ranks_mpi.c')
 
 # check_library FILE DIRECTIVE
 check_library()

@@ -66,7 +66,7 @@ expect fine layers .
 echo '#include <omp.h>' > src/cli/one.c
 expect 'src/cli/one.c: OpenMP is for sweep/engine.c' layers .
 echo '#include <mpi.h>' > src/cli/one.c
-expect 'src/cli/one.c: MPI is for sweep/ranks_mpi.c and ranks_host.c' layers .
+expect 'src/cli/one.c: MPI is for sweep/ranks_mpi.c' layers .
 echo '#include <yaml.h>' > src/cli/one.c
 expect 'src/cli/one.c: libyaml is for formats/read_yaml.c and yaml_edit.c' layers .
 echo '#include <sha256.h>' > src/cli/one.c

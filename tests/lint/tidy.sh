@@ -15,6 +15,6 @@ sed -E 's/ (-m(memset|memcpy)-strategy=[^ ]*|-DNDEBUG)//g' "$build/compile_comma
 # A third of the analyzer's usual paths through a function: the time is in proportion to them.
 # Clang does not know all of gcc's warnings. Without MPI nothing reads its header. What only the pages'
 # module has is compiled by rules of its own: the folder of sweeps is named for it.
-find src sweep -name '*.c' ! -name ranks_mpi.c ! -name ranks_host.c | sort | xargs -n 1 -P "$(nproc)" \
+find src sweep -name '*.c' ! -name ranks_mpi.c | sort | xargs -n 1 -P "$(nproc)" \
     clang-tidy -p "$commands" --quiet --extra-arg=-Wno-unknown-warning-option "--extra-arg=-I$PWD/sweep" --extra-arg=-Xclang \
     --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes=75000 2> /dev/null
