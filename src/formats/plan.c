@@ -419,7 +419,7 @@ calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app, c
     for (int64_t i = 0; again && i < all; i++) {
         int16_t number = plan->recomputed.number[i % plan->recomputed.count];
         place[i].recompute =
-            (int8_t)(number > 0 ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE);
+            (int16_t)(number > 0 ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_ACTIVATION_RECOMPUTE_NONE);
         place[i].recompute_blocks = number;
     }
     if (all <= CALC_MAX_PLACES && !calc_stage_list_pack(place, all, &exec->stages)) {

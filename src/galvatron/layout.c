@@ -711,7 +711,10 @@ static calc_status read_layers(const reader *r)
 {
     calc_galvatron_layout *out = r->out;
     int(*of)[CALC_GALVATRON_LAYERS] = calloc(LISTS, sizeof *of);
-    calc_status status = of ? CALC_OK : calc_errors_no_memory(r->errors);
+    if (!of) {
+        return calc_errors_no_memory(r->errors);
+    }
+    calc_status status = CALC_OK;
     for (int what = 0; what < LISTS && !status; what++) {
         status = list_of(r, what, of[what]);
     }
@@ -771,7 +774,7 @@ static calc_status read_division(const reader *r)
     if (!s || !s->value[0]) {
         return CALC_OK;
     }
-    int of[CALC_GALVATRON_LAYERS], count;
+    int of[CALC_GALVATRON_LAYERS] = {0}, count;
     calc_status status = numbers_of(r, "pp_division", 1, CALC_GALVATRON_LAYERS, true,
                                     CALC_GALVATRON_LAYERS, of, &count);
     int64_t sum = 0;

@@ -556,8 +556,12 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
 static calc_status use_computation(number_rows *rows)
 {
     const calc_galvatron_reading *r = rows->reading;
-    double *x = calloc(2 * rows->count + 1, sizeof *x), *y = x + rows->count;
-    calc_status status = x ? CALC_OK : calc_errors_no_memory(r->errors);
+    double *x = calloc(2 * rows->count + 1, sizeof *x);
+    if (!x) {
+        return calc_errors_no_memory(r->errors);
+    }
+    double *y = x + rows->count;
+    calc_status status = CALC_OK;
     for (int type = OTHER; type < r->request->types && status == CALC_OK; type++) {
         calc_galvatron_compute *out = type == OTHER ? &r->out->other : &r->out->layer[type];
         compute_subject s = {.rows = rows,

@@ -188,10 +188,12 @@ void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,
     for (size_t i = 0; i < (groups ? result->groups_count : rows->count); i++) {
         const calc_found *layout =
             groups ? calc_sweep_found_best(&result->group[i]) : rows->row[i].layout;
-        for (size_t k = 0; k < i && layout && !groups; k++) {
-            layout = rows->row[k].layout->design == layout->design ? NULL : layout;
+        bool told = !layout;
+        for (size_t k = 0; k < i && !told && !groups; k++) {
+            const calc_found *before = rows->row[k].layout;
+            told = before && before->design == layout->design;
         }
-        if (layout) {
+        if (!told) {
             write_row(out, study, layout, tokens / TRILLION);
         }
     }
