@@ -415,7 +415,7 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
             s->worker[t]->stop_context = s;
         }
     }
-    if (status == CALC_OK && s->options->point) {
+    if (status == CALC_OK && s->options->point && s->worker[0]) {
         s->worker[0]->batch = calc_batch_create(result->threads);
         status = s->worker[0]->batch ? CALC_OK : CALC_ERR_NOMEM;
     }

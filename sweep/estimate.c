@@ -294,7 +294,10 @@ calc_status calc_census_points(const calc_census *census, calc_sample_point *poi
 {
     walk *w = census->walk;
     asking a = {.w = w, .point = point, .item = malloc((count > 0 ? count : 1) * sizeof *a.item)};
-    calc_status status = a.item ? CALC_OK : calc_errors_no_memory(errors);
+    if (!a.item) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
     uint64_t first = 0; /* point of the kind */
     qsort(point, count, sizeof *point, compare_points);
     size_t i = 0;

@@ -146,7 +146,7 @@ static calc_status parse_number(calc_constraint *out, const char *word, calc_err
     bool waited = calc_objective_serves(out->field) && unit && strcmp(unit, "s") == 0;
     switch (calc_amount_read(word, unit, &number)) {
     case CALC_AMOUNT_BARE:
-        if (waited ? number > 10 : number != 0 && calc_amount_is_large(unit)) {
+        if (unit && (waited ? number > 10 : number != 0 && calc_amount_is_large(unit))) {
             char hint[CALC_HINT_SIZE];
             char shown[CALC_SHOW_SIZE];
             bool bytes = strncmp(unit, "bytes", strlen("bytes")) == 0;
