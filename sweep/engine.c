@@ -119,11 +119,11 @@ typedef struct shared {
     uint64_t base;             /* number of the design's first unit */
     pthread_mutex_t beginning; /* of the next: */
     size_t begun;              /* units of the batch, the first ones, that are done or being done */
-    uint64_t last;             /* number of the last unit of all that is done */
-    uint64_t *kind_units;      /* units of a design of each kind; 0: not listed yet */
-    calc_shard shard;          /* the units to do */
-    double checkpoint_s;       /* when the last one was made */
-    calc_sweep_counts before;  /* counts of an earlier sweep that goes on */
+    uint64_t last;            /* number of the last unit that was done; CALC_SHARD_DONE: none yet */
+    uint64_t *kind_units;     /* units of a design of each kind; 0: not listed yet */
+    calc_shard shard;         /* the units to do */
+    double checkpoint_s;      /* when the last one was made */
+    calc_sweep_counts before; /* counts of an earlier sweep that goes on */
 } shared;
 
 uint64_t calc_shard_after(const calc_shard *shard, uint64_t unit)
@@ -344,7 +344,9 @@ static calc_status run_all(shared *s, calc_sweep_result *result)
         }
     }
     uint64_t last = atomic_load(&s->stop) ? s->last : s->base;
-    return status == CALC_OK ? make_checkpoint(s, result, last, true) : status;
+    /* Where nothing was done, what was saved before stands. */
+    return status == CALC_OK && last < CALC_SHARD_DONE ? make_checkpoint(s, result, last, true)
+                                                       : status;
 }
 
 static calc_status choose_kernel(const char *cpu, calc_kernel_level *out, calc_errors *errors)
@@ -459,6 +461,7 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         .options = options,
         .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
         .groups = counts_of_procs(space, options),
+        .last = CALC_SHARD_DONE,
         .shard = options->shard.count > 0 ? options->shard : (calc_shard){1, 1, 0},
     };
     pthread_mutex_init(&s.beginning, NULL);

@@ -105,7 +105,7 @@ CALC_TEST(a_sweep_that_was_stopped_goes_on_and_finds_the_same)
 {
     int resumed = 0;
     c.options.checkpoint_s = HUGE_VAL;
-    for (int stop_at = 1;; stop_at += 7) {
+    for (int stop_at = 1;; stop_at += 2) {
         c.options.threads = 1 + resumed % 3;
         calls made = {.stop_at = stop_at};
         calc_saving saving = {.path = "part", .shard = all};
