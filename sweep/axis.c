@@ -313,7 +313,7 @@ calc_status calc_axis_parse(const calc_field *field, const calc_axis_text *text,
         r.count = 0;
     }
     if (r.count > 0) {
-        qsort(r.value, r.count, sizeof *r.value, calc_order_numbers);
+        CALC_SORT(r.value, r.count, calc_order_numbers);
     }
     *value = r.value;
     *count = 0;

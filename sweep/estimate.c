@@ -275,7 +275,7 @@ static calc_status visit_units(walk *w, asking *a)
 {
     calc_worker *worker = w->worker[0];
     uint64_t first = 0;
-    qsort(a->item, a->count, sizeof *a->item, compare_asked);
+    CALC_SORT(a->item, a->count, compare_asked);
     begin(w, worker, visit_row, a);
     for (size_t i = 0; i < w->units.count && a->next < a->count; i++) {
         worker->counts.total = first;
@@ -299,7 +299,7 @@ calc_status calc_census_points(const calc_census *census, calc_sample_point *poi
     }
     calc_status status = CALC_OK;
     uint64_t first = 0; /* point of the kind */
-    qsort(point, count, sizeof *point, compare_points);
+    CALC_SORT(point, count, compare_points);
     size_t i = 0;
     for (uint64_t kind = 0; i < count && status == CALC_OK; kind++) {
         uint64_t each = w->kind_total[kind];

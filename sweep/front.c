@@ -570,14 +570,14 @@ calc_status calc_front_settle(calc_front *front)
         return CALC_ERR_NOMEM;
     }
     size_t count = front->count;
-    qsort(key, count, sizeof *key, compare_slots);
+    CALC_SORT(key, count, compare_slots);
     for (size_t i = 0; i < count; i++) { /* slots ascend: none is overwritten before it is read */
         front->item[i] = front->item[key[i].slot];
     }
     free(key);
     free_tree(front);
     if (count > 0) {
-        qsort(front->item, count, sizeof *front->item, compare_objectives);
+        CALC_SORT(front->item, count, compare_objectives);
     }
     return CALC_OK;
 }
@@ -611,7 +611,7 @@ void calc_top_settle(calc_front *top, size_t limit)
     if (limit <= IN_ORDER || top->count == 0) {
         return;
     }
-    qsort(top->item, top->count, sizeof *top->item, compare_best);
+    CALC_SORT(top->item, top->count, compare_best);
     size_t kept = 1;
     for (size_t i = 1; i < top->count && kept < limit; i++) {
         if (compare_best(&top->item[i], &top->item[kept - 1]) != 0) {

@@ -46,7 +46,7 @@ size_t calc_space_sort(int64_t *value, size_t count)
 {
     size_t kept = 0;
     if (count > 0) {
-        qsort(value, count, sizeof *value, compare_values);
+        CALC_SORT(value, count, compare_values);
     }
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || value[kept - 1] != value[i]) {

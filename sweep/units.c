@@ -332,7 +332,7 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
     }
     free(microbatches.value);
     if (fine && units->count > 1) {
-        qsort(units->unit, units->count, sizeof *units->unit, compare_units);
+        CALC_SORT(units->unit, units->count, compare_units);
     }
     return fine ? CALC_OK : CALC_ERR_NOMEM;
 }

@@ -182,7 +182,7 @@ static int compare_candidates(const void *a, const void *b)
 static calc_status balance_all(search *s)
 {
     calc_status status = CALC_OK;
-    qsort(s->candidate, s->count, sizeof *s->candidate, compare_candidates);
+    CALC_SORT(s->candidate, s->count, compare_candidates);
     for (size_t i = 0; i < s->count && status == CALC_OK; i++) {
         if (!promising(s, s->candidate[i].least_s)) {
             break;
@@ -332,7 +332,7 @@ static calc_status run(search *s, calc_aiak_sizes *sizes, calc_aiak_bound *bound
         calc_aiak_layouts_of(s->task, &sizes[i], &s->layouts);
         calc_aiak_bound_of(s->task, &sizes[i], &s->layouts, &bound[i]);
     }
-    qsort(bound, count, sizeof *bound, compare_bounds);
+    CALC_SORT(bound, count, compare_bounds);
     for (size_t i = 0; i < count && status == CALC_OK; i++) {
         status = try_fastest(s, &bound[i]);
     }

@@ -400,7 +400,7 @@ static bool gather(calc_balance_bound *b, int stage, int from, double below_s, s
 /* Keep those that no other dominates; the first `count` of scratch. */
 static size_t best_of(calc_balance_bound *b, size_t count)
 {
-    qsort(b->scratch, count, sizeof *b->scratch, compare);
+    CALC_SORT(b->scratch, count, compare);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const calc_balance_behind *d = &b->scratch[i];

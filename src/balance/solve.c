@@ -224,7 +224,7 @@ static size_t grow(tree *t, int stage, int from, const calc_balance_before *befo
         }
     }
     if (end > base) {
-        qsort(t->child + base, end - base, sizeof *t->child, compare);
+        CALC_SORT(t->child + base, end - base, compare);
     }
     return end - base;
 }

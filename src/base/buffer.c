@@ -112,6 +112,13 @@ void calc_free_all(void *const *list, size_t count)
     }
 }
 
+void calc_sort(void *list, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    if (count > 0) {
+        qsort(list, count, size, compare);
+    }
+}
+
 int calc_order_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

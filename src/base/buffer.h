@@ -72,10 +72,17 @@ void calc_free_all(void *const *list, size_t count);
         *of = (type){0};                                                                           \
     }
 
-/** Below 0 if a number is less than another, above if it is greater, as qsort() asks. */
+/** Sort `count` elements of `size` bytes. As qsort(), but a list without elements may be NULL. */
+void calc_sort(void *list, size_t count, size_t size, int (*compare)(const void *, const void *));
+
+/** Sorts the first `count` elements of a list, of the size that the list's type says. */
+#define CALC_SORT(list, count, compare) calc_sort((list), (count), sizeof *(list), (compare))
+
+/** Below 0 if a number is less than another, above if it is greater, as calc_sort() asks. */
 #define CALC_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/** Defines a comparison of structs for qsort(): by a member, and by another where it is equal. */
+/** Defines a comparison of structs for calc_sort(): by a member, and by another where it is equal.
+ */
 #define CALC_ORDER_BY(function, type, member, then)                                                \
     int function(const void *a, const void *b)                                                     \
     {                                                                                              \
@@ -84,7 +91,7 @@ void calc_free_all(void *const *list, size_t count);
                                       : CALC_ORDER(x->then, y->then);                              \
     }
 
-/** Compares doubles for qsort(). */
+/** Compares doubles for calc_sort(). */
 int calc_order_numbers(const void *a, const void *b);
 
 #endif

@@ -563,7 +563,7 @@ static void write_edited(calc_output *out, edits *e, const calc_text *old, const
         }
         source->start = source->end = end;
     }
-    qsort(e->item, e->count, sizeof *e->item, by_place);
+    CALC_SORT(e->item, e->count, by_place);
     for (size_t i = 0; i < e->count; i++) {
         calc_output_write(out, e->old->data + at, e->item[i].start - at);
         calc_output_text(out, e->item[i].value);

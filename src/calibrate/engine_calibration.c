@@ -290,7 +290,7 @@ static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
             room[count++] = map_of(&t->point[i])->row->published;
         }
     }
-    qsort(room, count, sizeof *room, compare_dates);
+    CALC_SORT(room, count, compare_dates);
     const char *last = count > 0 ? room[(count - 1) / 2] : "";
     for (size_t i = fit->first; i < end; i++) {
         if (t->fold[i] >= 0) {

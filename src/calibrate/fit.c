@@ -670,7 +670,7 @@ calc_status calc_influence_find(calc_influence *out, const calc_fit *fit,
             list[used++] = (tried){-fabs(log(step_s) - r->log_measured), i};
         }
     }
-    qsort(list, used, sizeof *list, by_nearness);
+    CALC_SORT(list, used, by_nearness);
     double nearest = INFINITY;
     calc_status status = CALC_OK;
     for (size_t i = 0; i < used && i < TRIED && status == CALC_OK; i++) {

@@ -620,7 +620,7 @@ static void measure_scatter(task *t)
             }
         }
         if (count > 2) {
-            qsort(t->deviation, count, sizeof *t->deviation, calc_order_numbers);
+            CALC_SORT(t->deviation, count, calc_order_numbers);
             t->scatter[class] = fmax(SCATTER_LEAST, 1.4826 * t->deviation[count / 2]);
         }
     }

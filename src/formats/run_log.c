@@ -426,7 +426,7 @@ void calc_run_log_free(calc_run_log *log)
 
 static double median_of(double *value, size_t count)
 {
-    qsort(value, count, sizeof *value, calc_order_numbers);
+    CALC_SORT(value, count, calc_order_numbers);
     return (value[(count - 1) / 2] + value[count / 2]) / 2;
 }
 

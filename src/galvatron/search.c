@@ -562,7 +562,7 @@ static calc_status solve_ends(search *s, calc_galvatron_posed *p, ends_entry *li
     for (int end = 0; end < p->ends; end++) {
         list[end] = (ends_entry){calc_galvatron_bound_s(p, end, true), end};
     }
-    qsort(list, (size_t)p->ends, sizeof *list, by_bound);
+    CALC_SORT(list, (size_t)p->ends, by_bound);
     for (int i = 0; i < p->ends && list[i].bound_s < INFINITY; i++) {
         double limit_s = needed_s(s, &p->task) * (double)p->task.gbsz;
         limit_s = fmin(limit_s, *best < 0 ? INFINITY : s->answer.step_s * (1 + ROUNDING));
@@ -628,7 +628,7 @@ static calc_status bound_tasks(search *s, entry *list, int count)
 static calc_status solve_all(search *s, entry *list, int count)
 {
     calc_status status = bound_tasks(s, list, count);
-    qsort(list, (size_t)count, sizeof *list, by_task_bound);
+    CALC_SORT(list, (size_t)count, by_task_bound);
     for (int i = 0; i < count && status == CALC_OK && list[i].bound_s < INFINITY; i++) {
         if (list[i].bound_s <= needed_s(s, &list[i].task)) {
             status = solve_task(s, &list[i]);

@@ -581,7 +581,7 @@ static void collect(counting *c, const calc_layerwise_used *allowed,
                 list[count++] = (candidate){.more = fmax(more, 0), .item = item};
             }
         }
-        qsort(list, (size_t)count, sizeof *list, by_more);
+        CALC_SORT(list, (size_t)count, by_more);
         for (int i = 0; i < count; i++) {
             double bytes = list[i].item->bytes;
             list[i].least_bytes = i ? fmin(list[i - 1].least_bytes, bytes) : bytes;

@@ -262,7 +262,7 @@ static calc_status rank_space(ranker *r, const calc_mindspeed_space *space,
     for (size_t i = 0; i < out->count; i++) {
         out->fit += out->item[i].fits;
     }
-    qsort(out->item, out->count, sizeof *out->item, rank_compare);
+    CALC_SORT(out->item, out->count, rank_compare);
     if (r->refused > 1) {
         calc_notes_add(&out->notes, "and %zu more configurations likewise", r->refused - 1);
     }
@@ -370,7 +370,7 @@ static bool search(const char *root, glob_t *found)
         memcpy(pattern + length, "/*", 2);
     }
     if (found->gl_pathc > 1) {
-        qsort(found->gl_pathv, found->gl_pathc, sizeof *found->gl_pathv, compare_texts);
+        CALC_SORT(found->gl_pathv, found->gl_pathc, compare_texts);
     }
     return status != GLOB_NOSPACE;
 }

@@ -457,7 +457,7 @@ static int compare_rows(const void *a, const void *b)
 static void gather(calc_mindspeed_comm *out, comm_row *row, size_t count)
 {
     if (count > 0) {
-        qsort(row, count, sizeof *row, compare_rows);
+        CALC_SORT(row, count, compare_rows);
     }
     for (size_t i = 0, end; i < count; i = end) {
         const calc_mindspeed_message message = message_of(&row[i]);

@@ -681,7 +681,7 @@ calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_cas
         }
     }
     if (count > 0) {
-        qsort(ends, (size_t)count, sizeof *ends, compare);
+        CALC_SORT(ends, (size_t)count, compare);
     }
     *found = (calc_planner_found){.stats = {.total_time = INFINITY}};
     for (int i = 0; i < count && status == CALC_OK; i++) {
@@ -736,7 +736,7 @@ static CALC_ORDER_BY(compare_points, calc_planner_layers_point, needs_bytes, ste
 static void keep_best(curve *v)
 {
     size_t kept = 0;
-    qsort(v->point, v->count, sizeof *v->point, compare_points);
+    CALC_SORT(v->point, v->count, compare_points);
     for (size_t i = 0; i < v->count; i++) {
         if (kept == 0 || v->point[i].step_s < v->point[kept - 1].step_s) {
             v->point[kept++] = v->point[i];

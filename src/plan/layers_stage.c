@@ -322,7 +322,7 @@ void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *as
         bool may = has_options(&p) && p.stage.budget_bytes >= 0;
         by_bound[level] = (order){level, may ? relaxed_s(&p) + fixed_s : INFINITY};
     }
-    qsort(by_bound, (size_t)p.levels, sizeof *by_bound, compare_order);
+    CALC_SORT(by_bound, (size_t)p.levels, compare_order);
     for (int i = 0; i < p.levels && by_bound[i].least_s < INFINITY; i++) {
         double limit_s = fmin(out->weighted_s, ask->limit_s);
         if (by_bound[i].least_s >= limit_s) {
@@ -341,7 +341,7 @@ static CALC_ORDER_BY(compare_bytes, calc_layers_stage, bytes, weighted_s)
 static size_t best_of(calc_layers_stage *list, size_t count)
 {
     size_t kept = 0;
-    qsort(list, count, sizeof *list, compare_bytes);
+    CALC_SORT(list, count, compare_bytes);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || list[i].weighted_s < list[kept - 1].weighted_s) {
             list[kept++] = list[i];
@@ -383,7 +383,7 @@ enum { BINS = CALC_LAYERS_BINS };
 static int distinct(double *value, int count, int most)
 {
     int kept = 0;
-    qsort(value, (size_t)count, sizeof *value, calc_order_numbers);
+    CALC_SORT(value, (size_t)count, calc_order_numbers);
     for (int i = 0; i < count; i++) {
         kept += kept == 0 || value[i] > value[kept - 1] * (1 + 1e-9);
         value[kept - 1] = value[i];

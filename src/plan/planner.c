@@ -310,7 +310,7 @@ static void put_in_order(planner_list *out)
     for (int turn = FIRST; turn < LAST; turn++) {
         planner_candidate *rest = out->candidate + out->ahead;
         size_t count = out->count - out->ahead;
-        qsort(rest, count, sizeof *rest, compare_candidates);
+        CALC_SORT(rest, count, compare_candidates);
         for (size_t i = 0; i < count; i++) {
             bool is_next = turn == FIRST ? rest[i].even != NULL
                                          : out->exec[rest[i].exec].pipeline_interleaving == 1;
@@ -320,7 +320,7 @@ static void put_in_order(planner_list *out)
         }
         left = LINES;
     }
-    qsort(out->candidate, out->count, sizeof *out->candidate, compare_candidates);
+    CALC_SORT(out->candidate, out->count, compare_candidates);
     for (size_t i = 0; i < out->count; i++) {
         for (size_t k = 0; k < out->evens; k++) {
             const planner_candidate *c = &out->candidate[i];

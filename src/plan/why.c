@@ -325,7 +325,7 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
     if (serves) {
         try_served(&s);
     }
-    qsort(out->change, out->count, sizeof *out->change, out->up ? compare_up : compare);
+    CALC_SORT(out->change, out->count, out->up ? compare_up : compare);
     buy_all(&s);
 }
 

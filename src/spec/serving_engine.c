@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/rules.h"
@@ -105,7 +106,7 @@ static int compare(const void *a, const void *b)
 
 void calc_serving_engines_sort(calc_serving_engines *engines)
 {
-    qsort(engines->item, engines->count, sizeof *engines->item, compare);
+    CALC_SORT(engines->item, engines->count, compare);
 }
 
 const calc_serving_engine *calc_serving_engines_meant(const calc_serving_engines *engines,

@@ -48,7 +48,7 @@ static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene
             kept += keep;
         }
     }
-    qsort(list, count, sizeof *list, by_chance);
+    CALC_SORT(list, count, by_chance);
     for (size_t i = 0; i < count; i++) {
         bool in = i < kept || (list[i].ahead > negligible && c->count < CALC_TUNE_CONTENDERS);
         if (!in) {
@@ -364,7 +364,7 @@ static calc_status learn_sizes(calc_tune_scene *s, const calc_tune_prior *prior,
     if (status != CALC_OK) {
         return status;
     }
-    qsort(s->world, s->worlds, sizeof *s->world, by_weight);
+    CALC_SORT(s->world, s->worlds, by_weight);
     double most = s->world[0].weight, sum = 0;
     for (size_t i = 0; i < sizes; i++) {
         calc_tune_world *w = &s->world[i];

@@ -48,7 +48,7 @@ static size_t find_cells(placed *list, const calc_tune_candidate *candidate, siz
             list[i].at[k] = candidate[i].coordinate[which[k]];
         }
     }
-    qsort(list, count, sizeof *list, by_place);
+    CALC_SORT(list, count, by_place);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || compare(&list[cells - 1], &list[i]) != 0) {
             list[cells++] = list[i];
@@ -190,8 +190,8 @@ static size_t choose(datum *list, const calc_tune_kernel_class *class,
         }
     }
     if (found > CALC_PROCESS_DATA) {
-        qsort(list, found, sizeof *list, by_distance);
-        qsort(list, CALC_PROCESS_DATA, sizeof *list, by_row);
+        CALC_SORT(list, found, by_distance);
+        CALC_SORT(list, CALC_PROCESS_DATA, by_row);
     }
     return found;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "gauss/effects.h"
 
@@ -232,7 +233,7 @@ static double covariance(const calc_tune_field *field, const calc_tune_candidate
  */
 static size_t number_cells(placed *list, size_t count, size_t which, calc_effects_item *item)
 {
-    qsort(list, count, sizeof *list, by_place);
+    CALC_SORT(list, count, by_place);
     size_t cells = 0;
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || by_place(&list[cells - 1], &list[i]) != 0) {

@@ -29,7 +29,7 @@ calc_spread calc_spread_of(double *error, size_t count)
         error[i] = fabs(error[i]);
         sum_abs += error[i];
     }
-    qsort(error, count, sizeof *error, calc_order_numbers);
+    CALC_SORT(error, count, calc_order_numbers);
     double n = count > 0 ? (double)count : (double)NAN;
     return (calc_spread){.count = count,
                          .bias = sum / n,
@@ -280,7 +280,7 @@ calc_ranking calc_ranking_of(const calc_result *const *result, size_t count)
                                      .place = i};
         }
     }
-    qsort(list, n, sizeof *list, compare_competitors);
+    CALC_SORT(list, n, compare_competitors);
     for (size_t at = 0; at < n;) {
         size_t layouts = list_layouts(&list[at], &list[n], layout);
         for (size_t i = 0; i < layouts; i++) {

@@ -256,7 +256,7 @@ static void count_pair(calc_features_option *o, const calc_features *f, size_t i
 static void finish(calc_features_option *o, const calc_features *f, double *ratio)
 {
     bool time = f->quantity == CALC_QUANTITY_STEP_TIME;
-    qsort(ratio, o->moved, sizeof *ratio, calc_order_numbers);
+    CALC_SORT(ratio, o->moved, calc_order_numbers);
     o->ratio = calc_spread_quantile(ratio, o->moved, 0.5);
     o->tau = (double)NAN;
     o->regret = time && o->moved > 0 ? o->regret / (double)o->moved : (double)NAN;

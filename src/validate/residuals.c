@@ -96,7 +96,7 @@ static bool sort(calc_residuals *r, calc_quantity quantity, calc_unseen unseen)
         }
     }
     if (list->item) {
-        qsort(list->item, list->count, sizeof *list->item, by_size);
+        CALC_SORT(list->item, list->count, by_size);
     }
     return list->item != NULL;
 }
@@ -620,7 +620,7 @@ calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text, const char
     calc_status status = calc_csv_table_parse(&rows, &forecast_table, text, name, errors);
     *out = (calc_forecasts){.item = rows.item, .count = rows.count, .text = rows.text};
     if (status == CALC_OK && out->count > 0) {
-        qsort(out->item, out->count, sizeof *out->item, compare_forecasts);
+        CALC_SORT(out->item, out->count, compare_forecasts);
     }
     return status;
 }

@@ -571,7 +571,7 @@ static size_t collect(double *off, const calc_csv_rows *rows, const char *engine
             off[count++] = fabs(log1p(row[i].error));
         }
     }
-    qsort(off, count, sizeof *off, calc_order_numbers);
+    CALC_SORT(off, count, calc_order_numbers);
     return count;
 }
 

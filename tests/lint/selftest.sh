@@ -163,6 +163,9 @@ echo 'const int calc_io_one = 1;' > src/io/one.c
 echo 'void *malloc(unsigned long); void *calc_model_one(void) { return malloc(1); }' > src/model/one.c
 compiled
 expect 'src/model/one.c: imports malloc' symbols build .
+echo 'void qsort(void); void calc_io_one(void) { qsort(); }' > src/io/one.c
+compiled
+expect 'src/io/one.c: imports qsort' symbols build .
 
 new_tree
 echo 'int calc_io_one(void) { return 1; }' > src/io/one.c

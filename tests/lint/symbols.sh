@@ -4,6 +4,7 @@
 #     file without a header of its own may use one of its layer.
 #   - The model computes only: it imports mathematics, memory and text functions, nothing that
 #     allocates, reads, writes or ends the program.
+#   - A list is sorted by CALC_SORT(), which may be given none: qsort() may not be given NULL.
 #   - Nothing has global variables: no object file has writable data.
 set -eu
 build=$(cd "$1" && pwd)
@@ -61,6 +62,8 @@ while read -r kind symbol object; do
     I)
         [[ $source != src/model/* || $symbol =~ $allowed_in_model ]] ||
             complain "$source" "imports $symbol, which is not among what the model may use"
+        [[ $symbol != qsort || $source = src/base/* ]] ||
+            complain "$source" "imports qsort, which no empty list may reach: CALC_SORT() may sort it"
         ;;
     E)
         if [ "$symbol" = main ]; then

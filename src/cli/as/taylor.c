@@ -443,7 +443,7 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
             "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
             calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
     }
-    qsort(r->item, r->count, sizeof *r->item, by_path);
+    CALC_SORT(r->item, r->count, by_path);
     return CALC_OK;
 }
 
@@ -577,7 +577,7 @@ static calc_exit run(const calc_args *flags)
     }
     bool found = false;
     if (status == CALC_OK) {
-        qsort(r.item, r.count, sizeof *r.item, by_cost);
+        CALC_SORT(r.item, r.count, by_cost);
         found = isfinite(r.item[0]->cost_ms);
         if (found) {
             calc_taylor_tell_solver(&r.item[0]->job, wanted_solver(&r));

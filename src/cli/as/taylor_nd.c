@@ -318,7 +318,7 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     if (s->candidates > top) {
         calc_output_printf(out, "%zu candidates fit; the %zu with the least peaks:\n",
                            s->candidates, top);
-        qsort(s->candidate, s->candidates, sizeof *s->candidate, by_peak);
+        CALC_SORT(s->candidate, s->candidates, by_peak);
         s->candidates = top;
     }
     return write_all(s, out, errors);

@@ -258,7 +258,7 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
     }
     calc_sweep_watch_end(&watch);
     if (found->count > 0) {
-        qsort(found->choice, found->count, sizeof *found->choice, compare);
+        CALC_SORT(found->choice, found->count, compare);
     }
     return status;
 }

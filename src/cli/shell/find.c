@@ -155,7 +155,7 @@ calc_find_list calc_find_names(calc_kind kind)
         add_directory(&list, directory, "", index);
     }
     if (list.count > 0) {
-        qsort(list.entry, list.count, sizeof *list.entry, compare_entries);
+        CALC_SORT(list.entry, list.count, compare_entries);
     }
     return list;
 }

@@ -53,7 +53,7 @@ static void write_points(calc_output *out, const calc_sweep_study *study,
     /* Quantiles: the value that the given share of them does not exceed. */
     static const int percents[] = {0, 5, 25, 50, 75, 95, 99, 100};
     if (count > 0) {
-        qsort(value, count, sizeof *value, calc_order_numbers);
+        CALC_SORT(value, count, calc_order_numbers);
         calc_output_printf(out, "\n%s of the feasible ones:\n", objective->field->key);
     }
     for (size_t i = 0; i < sizeof percents / sizeof *percents && count > 0; i++) {

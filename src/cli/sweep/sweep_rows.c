@@ -173,7 +173,7 @@ static size_t list_best(calc_sweep_row *all, size_t *count, const calc_sweep_row
             calc_sweep_order_weigh(order, &all[fixed++]);
         }
     }
-    qsort(all + 1, fixed - 1, sizeof *all, compare_worth);
+    CALC_SORT(all + 1, fixed - 1, compare_worth);
     *count = fixed;
     for (size_t i = 0; i < best->count; i++) {
         const calc_exec exec = calc_found_exec(&best->item[i]);
@@ -191,7 +191,7 @@ static size_t list_best(calc_sweep_row *all, size_t *count, const calc_sweep_row
         }
         *count += !listed;
     }
-    qsort(all + fixed, *count - fixed, sizeof *all, compare_worth);
+    CALC_SORT(all + fixed, *count - fixed, compare_worth);
     return fixed;
 }
 
@@ -306,7 +306,7 @@ void calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study *study
                 rows->of++;
             }
         }
-        qsort(all + first, rows->of - first, sizeof *all, compare_worth);
+        CALC_SORT(all + first, rows->of - first, compare_worth);
     }
     rows->count = rows->of < CALC_SWEEP_ROWS_GROUPS ? rows->of : CALC_SWEEP_ROWS_GROUPS;
     rows->row = calc_make(rows->count + 1, sizeof *rows->row);

@@ -291,7 +291,7 @@ static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_
             named[count++] = &rows->row[i];
         }
     }
-    qsort(named, count, sizeof *named, compare_ids);
+    CALC_SORT(named, count, compare_ids);
     for (size_t i = 1; i < count; i++) {
         if (strcmp(named[i]->id, named[i - 1]->id) == 0) {
             status = calc_errors_at(

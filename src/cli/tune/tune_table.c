@@ -56,7 +56,7 @@ static size_t *calc_tune_order_make(const calc_tune_task *t, const calc_tune_dec
     for (size_t i = 0; i < count; i++) {
         order[i] = (place){d->outlook[i].best, d->outlook[i].p50_s, i};
     }
-    qsort(order, count, sizeof *order, compare_places);
+    CALC_SORT(order, count, compare_places);
     for (size_t i = 0; i < count; i++) {
         index[i] = order[i].index;
     }

@@ -110,7 +110,7 @@ static void gather(making *m)
             order[fine++] = (ranked){l->hash[i], i};
         }
     }
-    qsort(order, fine, sizeof *order, compare_ranked);
+    CALC_SORT(order, fine, compare_ranked);
     for (size_t i = 1; i < fine; i++) {
         m->kept[order[i].index] = order[i].hash != order[i - 1].hash;
     }
@@ -124,7 +124,7 @@ static void gather(making *m)
             l->count++;
         }
     }
-    qsort(order, l->count, sizeof *order, compare_ranked);
+    CALC_SORT(order, l->count, compare_ranked);
     for (size_t i = 0; i < l->count; i++) {
         l->by_hash[i] = order[i].index;
     }
