@@ -29,13 +29,18 @@ took_us=$((($(date +%s%N) - start) / 1000))
 kills=0
 rounds=0
 
-# survive OPTIONS: sweep with checkpoints, killed again and again, until it is done.
+# survive OPTIONS: sweep with checkpoints, killed again and again, until it is done. After `wanted` kills it may end:
+# a build that needs most of that time to begin and to save would hardly do so by itself.
 survive()
 {
-    local process wait_us code done=0
+    local process wait_us code done=0 most=$((kills + wanted))
     while ((done == 0)); do
         "${sweep[@]}" --checkpoint-every 0 --resume "$@" > killed.txt &
         process=$!
+        if ((kills == most)); then
+            wait "$process"
+            break
+        fi
         # Up to half the time of the whole, but enough to begin: several kills before the end.
         wait_us=$((50000 + (RANDOM * 32768 + RANDOM) % (took_us / 2)))
         sleep "$((wait_us / 1000000)).$(printf %06d $((wait_us % 1000000)))"
