@@ -7,6 +7,8 @@
 #include "bound_case.h"
 #include "frame.h"
 
+const calc_test_frame calc_tests = {.in_one_process = true};
+
 enum { ROUNDS = 200 };
 
 /* Nothing beside the passes of one stage: its time and its bound differ by the order of sums. */

@@ -4,6 +4,8 @@
 #include "bound_case.h"
 #include "frame.h"
 
+const calc_test_frame calc_tests = {.in_one_process = true};
+
 enum { ROUNDS = 300 };
 
 #define CALC_X(name, member) +1

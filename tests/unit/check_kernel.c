@@ -7,6 +7,8 @@
 #include "frame.h"
 #include "lanes_case.h"
 
+const calc_test_frame calc_tests = {.in_one_process = true};
+
 enum { ROUNDS = 200 };
 
 static calc_kernel_chunking chunking;

@@ -6,6 +6,8 @@
 #include "frame.h"
 #include "panel_case.h"
 
+const calc_test_frame calc_tests = {.in_one_process = true};
+
 enum { ROUNDS = 100, SLOTS = sizeof(calc_stage_terms) / sizeof(double) };
 
 static calc_rng rng;

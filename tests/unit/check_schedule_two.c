@@ -7,6 +7,8 @@
 #include "base/rng.h"
 #include "frame.h"
 
+const calc_test_frame calc_tests = {.in_one_process = true};
+
 enum { ROUNDS = 500, CHUNKS = 12 };
 
 static calc_rng rng;

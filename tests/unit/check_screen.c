@@ -6,6 +6,8 @@
 #include "base/rng.h"
 #include "frame.h"
 
+const calc_test_frame calc_tests = {.in_one_process = true};
+
 enum { ROUNDS = 300, POINTS = 60, LOOKS = 300 };
 
 static calc_rng rng;
