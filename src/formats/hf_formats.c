@@ -215,8 +215,8 @@ static int find_algorithm(const char *value, size_t length, widths *out)
     return 0;
 }
 
-/* The fewest bits of settings that begin and end so; `otherwise` without any. */
-static int fewest(const storage_reader *r, const char *first, const char *last, int otherwise)
+/* The fewest bits of settings that begin and end so; WIDE without any. */
+static int fewest(const storage_reader *r, const char *first, const char *last)
 {
     place at = {0};
     const calc_setting *setting;
@@ -225,7 +225,7 @@ static int fewest(const storage_reader *r, const char *first, const char *last, 
         int bits = number_in(setting->value);
         least = bits > 0 && (least == 0 || bits < least) ? bits : least;
     }
-    return least > 0 ? least : otherwise;
+    return least > 0 ? least : WIDE;
 }
 
 /* The parts of one name or pattern. Whole layers behind the last are those of multi-token
@@ -320,7 +320,7 @@ static void read_groups(storage_reader *r, widths *out)
         const char *tail = setting->key + r->source[at.source].length;
         snprintf(group, sizeof group, "%.*s.", (int)(strlen(tail) - strlen(last)), tail);
         snprintf(key, sizeof key, "%sinput_activations.num_bits", group);
-        one.input = fewest(r, key, "", WIDE);
+        one.input = fewest(r, key, "");
         const calc_setting *strategy = inside(r, group, "weights.strategy");
         one.block = says(strategy, "block") || (one.weight == one.input && says(strategy, "group"));
         snprintf(key, sizeof key, "%sweights.", group);
@@ -354,8 +354,8 @@ static void read_quark(storage_reader *r, widths *out)
 {
     place at = {0};
     const calc_setting *setting;
-    out->weight = fewest(r, "global_quant_config.weight.", "dtype", WIDE);
-    out->input = fewest(r, "global_quant_config.input_tensors.", "dtype", WIDE);
+    out->weight = fewest(r, "global_quant_config.weight.", "dtype");
+    out->input = fewest(r, "global_quant_config.input_tensors.", "dtype");
     read_group(r, "global_quant_config.weight.", out);
     while ((setting = next(r, &at, "layer_quant_config.", "dtype"))) {
         r->several = r->several ||
@@ -440,7 +440,7 @@ static calc_status read_cache(const storage_reader *r, calc_format *out)
                 "kv_cache_scheme.num_bits");
     char word[WORD_SIZE];
     int bits = find(r, "export.kv_cache_group")
-                   ? fewest(r, "layer_quant_config.", ".output_tensors.dtype", WIDE)
+                   ? fewest(r, "layer_quant_config.", ".output_tensors.dtype")
                    : WIDE;
     if (setting) {
         small(setting->value, setting->length, word);
