@@ -21,11 +21,13 @@ typedef struct search {
 
 /* ---- One change ------------------------------------------------------------------------------ */
 
-static void describe(void *context, const char *path, const char *from, const char *to)
+static void describe(void *context, const char *path, const calc_field *field, const char *from,
+                     const char *to)
 {
+    (void)field;
     calc_why_change *change = context;
     calc_append(change->text, sizeof change->text, "%s%s %s -> %s", *change->text ? ", " : "", path,
-                *from ? from : "none", *to ? to : "none");
+                from, to);
 }
 
 static double value_of(const calc_why *why, const calc_stats *stats)

@@ -168,10 +168,11 @@ static void put_stats(calc_put *put, const char *const *keys, size_t count, cons
 }
 
 /* An assignment in the form of --set. */
-static void put_assignment(void *context, const char *path, const char *from, const char *to)
+static void put_assignment(void *context, const char *path, const calc_field *field,
+                           const char *from, const char *to)
 {
-    (void)from;
-    calc_put_text(context, NULL, CALC_TEXT(CALC_VALUE_TEXT + 64, "%s=%s", path, *to ? to : "none"));
+    (void)field, (void)from;
+    calc_put_text(context, NULL, CALC_TEXT(CALC_VALUE_TEXT + 64, "%s=%s", path, to));
 }
 
 calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,
