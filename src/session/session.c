@@ -108,7 +108,6 @@ static calc_status calc_answer_import(calc_put *put, const char *json, calc_erro
 typedef struct asking {
     const calc_request *request;
     const calc_sweep_asked *asked;
-    char prefill[64]; /* name of the system of a prefill pool */
 } asking;
 
 static const char *name_of(const calc_request *request, calc_kind kind)
@@ -117,42 +116,26 @@ static const char *name_of(const calc_request *request, calc_kind kind)
     return name[0] ? name : kind == CALC_KIND_APP ? "model" : "system";
 }
 
-/* The model or the machine of the request, with what is to know of it. */
-static calc_status add_document(void *context, calc_sweep_study *study, calc_kind kind,
-                                const char *name, calc_errors *errors)
+/* The model or the machine of the request, with what is to know of it; or a system of that name. */
+static calc_status read_document(void *context, calc_kind kind, const char *name, bool pool,
+                                 void *object, calc_study_document *said, calc_errors *errors)
 {
-    const calc_request_documents *in = &((const asking *)context)->request->used;
-    calc_study_document *more =
-        realloc(study->document, (study->documents + 1) * sizeof *study->document);
-    if (!more) {
-        return calc_errors_no_memory(errors);
-    }
-    study->document = more;
-    calc_study_document *document = &more[study->documents++];
-    *document = (calc_study_document){.name = ""};
-    snprintf(document->name, sizeof document->name, "%.63s", name);
-    calc_status status;
-    if (kind == CALC_KIND_APP) {
-        calc_remark_app(in->facts[kind], &in->app, document->remark);
-        status = calc_designs_add_app(&study->builder, name, &in->app);
-    } else {
-        calc_remark_system(name, in->facts[kind], "", document->remark);
-        strcpy(document->calibrated, in->facts[kind].calibrated);
-        status = calc_designs_add_system(&study->builder, name, &in->system);
-    }
-    return status == CALC_OK ? CALC_OK : calc_errors_no_memory(errors);
-}
-
-static const char *load_pool(void *context, const char *name, calc_system *system,
-                             calc_errors *errors)
-{
-    asking *a = context;
+    const asking *a = context;
+    const calc_request_documents *in = &a->request->used;
     calc_remark_facts facts;
-    snprintf(a->prefill, sizeof a->prefill, "%.63s", name);
-    return a->asked->find(a->asked->context, CALC_KIND_SYSTEM, name, system, &facts, errors) ==
-                   CALC_OK
-               ? a->prefill
-               : NULL;
+    snprintf(said->name, sizeof said->name, "%.63s", name);
+    if (pool) {
+        return a->asked->find(a->asked->context, kind, name, object, &facts, errors);
+    }
+    if (kind == CALC_KIND_APP) {
+        memcpy(object, &in->app, sizeof in->app);
+        calc_remark_app(in->facts[kind], &in->app, said->remark);
+    } else {
+        memcpy(object, &in->system, sizeof in->system);
+        calc_remark_system(name, in->facts[kind], "", said->remark);
+        strcpy(said->calibrated, in->facts[kind].calibrated);
+    }
+    return CALC_OK;
 }
 
 static calc_status load_study(calc_sweep_study *study, const calc_request *request,
@@ -163,8 +146,7 @@ static calc_status load_study(calc_sweep_study *study, const calc_request *reque
                                 .uses = request->options,
                                 .app = name_of(request, CALC_KIND_APP),
                                 .system = name_of(request, CALC_KIND_SYSTEM),
-                                .document = add_document,
-                                .prefill = load_pool,
+                                .read = read_document,
                                 .context = &a,
                                 .find = asked->file,
                                 .find_context = asked->file_context};
@@ -343,15 +325,6 @@ typedef struct answering {
     bool is_array;
     bool any;
 } answering;
-
-static void put_errors(calc_put *put, const calc_errors *errors)
-{
-    calc_put_array(put, "errors", CALC_PUT_LINE);
-    for (int i = 0; i < errors->count; i++) {
-        calc_request_put_error(put, &errors->item[i]);
-    }
-    calc_put_close(put);
-}
 
 static void put_stats(calc_put *put, const calc_request *request, const calc_stats *stats)
 {
@@ -581,8 +554,7 @@ static bool complete(calc_session *session, const calc_sweep_asked *asked, calc_
     asking a = {.request = request, .asked = asked};
     calc_completion said = {.source = {.app = name_of(request, CALC_KIND_APP),
                                        .system = *in->machine ? in->machine : "system",
-                                       .document = add_document,
-                                       .prefill = load_pool,
+                                       .read = read_document,
                                        .context = &a,
                                        .find = session->find,
                                        .find_context = session->context},
@@ -650,25 +622,27 @@ static void answer_one(void *context, const calc_request *request, const calc_er
         find_systems(session, &found)) {
         calc_resolve(&in->app, &in->system, &in->exec);
     }
-    if (errors->count > 0 || found.count > 0) {
-        put_errors(&a->put, errors->count > 0 ? errors : &found);
+    found = errors->count > 0 ? *errors : found;
+    if (found.count > 0) {
+        /* told below */
     } else if (request->sweeps) {
-        if (calc_answer_sweep(&a->put, request, &sweep, &found) != CALC_OK) {
-            put_errors(&a->put, &found);
-        }
+        (void)!calc_answer_sweep(&a->put, request, &sweep, &found);
     } else if (request->import) {
-        if (calc_answer_import(&a->put, request->import, &found) != CALC_OK) {
-            put_errors(&a->put, &found);
-        }
+        (void)!calc_answer_import(&a->put, request->import, &found);
     } else if (request->keeps) {
         calc_put_count(&a->put, "kept", (int64_t)request->kept);
     } else if (!run) {
         calc_put_fields(&a->put, request->fields);
-    } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK ||
-               calc_compat_check(&in->app, &in->exec, request->compat, &found) != CALC_OK) {
-        put_errors(&a->put, &found);
-    } else {
-        evaluate(a->session, &a->put, partial ? &completed : NULL);
+    } else if (calc_check(&in->app, &in->system, &in->exec, &found) == CALC_OK &&
+               calc_compat_check(&in->app, &in->exec, request->compat, &found) == CALC_OK) {
+        evaluate(session, &a->put, partial ? &completed : NULL);
+    }
+    if (found.count > 0) {
+        calc_put_array(&a->put, "errors", CALC_PUT_LINE);
+        for (int i = 0; i < found.count; i++) {
+            calc_request_put_error(&a->put, &found.item[i]);
+        }
+        calc_put_close(&a->put);
     }
     calc_put_close(&a->put);
     calc_completed_free(&completed);
