@@ -335,12 +335,16 @@ void calc_listing_add(calc_listing *l, const char *text)
 
 void calc_listing_addf(calc_listing *l, const char *fmt, ...)
 {
-    char text[CALC_HUMAN_MAX];
+    char text[4 * CALC_HUMAN_MAX], *at = text;
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    calc_listing_add(l, text);
+    for (char *end; (end = strchr(at, '\t')); at = end + 1) {
+        *end = '\0';
+        calc_listing_add(l, at);
+    }
+    calc_listing_add(l, at);
 }
 
 const char *calc_listing_cell(const calc_listing *l, size_t row, size_t column)

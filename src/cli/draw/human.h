@@ -155,7 +155,7 @@ typedef struct calc_listing {
 /** Add the next cell, from left to right; after the last column a new row begins. "" is blank. */
 void calc_listing_add(calc_listing *listing, const char *text);
 
-/** Add the next cell as printf() writes it; at most 159 bytes. */
+/** Add the next cells as printf() writes them, with a tab between two; at most 639 bytes. */
 void calc_listing_addf(calc_listing *listing, const char *fmt, ...) CALC_PRINTF(2, 3);
 
 /** The text of a cell. */
