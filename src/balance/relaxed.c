@@ -408,11 +408,6 @@ static bool make(const fitting *f, change c, int by)
            calc_balance_change(f->p, &f->share[c.place], c.kind, c.what, by);
 }
 
-static double takes_s(const fitting *f, change c)
-{
-    return f->p->layer[f->p->stage[f->stage].chip][c.kind].again_s[c.what];
-}
-
 /* Make the change that saves most memory for its time; or undo that which saves most time while all
  * fits. @return whether there is one */
 static bool make_best(fitting *f, int by, double room_bytes)
@@ -422,7 +417,7 @@ static bool make_best(fitting *f, int by, double room_bytes)
     begin(f);
     for (int i = 0; i < changes(f); i++) {
         change c = change_of(f, i);
-        double time_s = takes_s(f, c);
+        double time_s = f->p->layer[f->p->stage[f->stage].chip][c.kind].again_s[c.what];
         if ((by < 0 && time_s <= most) || !make(f, c, by)) {
             continue;
         }

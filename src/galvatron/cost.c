@@ -171,17 +171,6 @@ static double states_ratio(const calc_galvatron_case *c, const calc_galvatron_st
     return mixed ? ratio * 5 / 4 : ratio;
 }
 
-/* The part of embedding and head on a stage; CALC_GALVATRON_PLACES: none. */
-static int place_of(int pp, int stage)
-{
-    if (pp == 1) {
-        return CALC_GALVATRON_OFF;
-    }
-    return stage == 0        ? CALC_GALVATRON_FIRST
-           : stage == pp - 1 ? CALC_GALVATRON_LAST
-                             : CALC_GALVATRON_PLACES;
-}
-
 static double ends_mb(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int stage,
                       int place)
 {
@@ -220,8 +209,10 @@ calc_galvatron_ends_cost calc_galvatron_ends_cost_of(const calc_galvatron_case *
                                                      const calc_galvatron_strategy *s, int stage)
 {
     const calc_galvatron_profiles *p = c->profiles;
-    int place = place_of(s->pp, stage);
-    if (place == CALC_GALVATRON_PLACES) {
+    int place = s->pp == 1   ? CALC_GALVATRON_OFF
+                : stage == 0 ? CALC_GALVATRON_FIRST
+                             : CALC_GALVATRON_LAST;
+    if (s->pp > 1 && stage > 0 && stage < s->pp - 1) { /* neither is on it */
         return (calc_galvatron_ends_cost){.mb = context_mb(c)};
     }
     double sdp = calc_galvatron_sdp(s);

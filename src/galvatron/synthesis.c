@@ -289,17 +289,6 @@ static void put_section(calc_put *put, const calc_galvatron_synthesis *s, int pl
     calc_put_close(put);
 }
 
-static void put_allreduce(calc_put *put, const calc_galvatron_synthesis *s)
-{
-    int64_t world = calc_galvatron_world(s->request);
-    for (int64_t ranks = world; ranks >= 2; ranks /= 2) {
-        for (int near = 1; near >= (ranks == world); near--) {
-            put_keyed(put, calc_galvatron_measure_allreduce(s, ranks, near),
-                      "allreduce_size_%jd_consec_%d", ranks, near);
-        }
-    }
-}
-
 static void put_collectives(calc_put *put, const calc_galvatron_synthesis *s)
 {
     for (int allreduce = 1; allreduce >= 0; allreduce--) {
@@ -316,6 +305,7 @@ void calc_galvatron_synthesis_write(const calc_galvatron_synthesis *s, calc_galv
                                     calc_output *out)
 {
     calc_put put = {.out = out, .step = 4};
+    const int64_t world = calc_galvatron_world(s->request);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
     switch (file) {
     case CALC_GALVATRON_FILE_COMPUTATION:
@@ -329,10 +319,15 @@ void calc_galvatron_synthesis_write(const calc_galvatron_synthesis *s, calc_galv
         }
         break;
     case CALC_GALVATRON_FILE_ALLREDUCE:
-        put_allreduce(&put, s);
+        for (int64_t ranks = world; ranks >= 2; ranks /= 2) {
+            for (int near = 1; near >= (ranks == world); near--) {
+                put_keyed(&put, calc_galvatron_measure_allreduce(s, ranks, near),
+                          "allreduce_size_%jd_consec_%d", ranks, near);
+            }
+        }
         break;
     case CALC_GALVATRON_FILE_P2P:
-        for (int64_t n = 2; n <= calc_galvatron_world(s->request); n *= 2) {
+        for (int64_t n = 2; n <= world; n *= 2) {
             put_keyed(&put, P2P_MB / collective_ms(s, CALC_OP_P2P, n, farthest(s, n), P2P_MB),
                       "pp_size_%jd", n);
         }

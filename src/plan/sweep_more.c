@@ -487,16 +487,6 @@ static calc_status find(const calc_sweep_study *with, const calc_sweep_study *st
     return status;
 }
 
-static calc_status find_least(calc_sweep_need *out, const calc_sweep_study *study,
-                              calc_errors *errors)
-{
-    calc_sweep_study with = *study;
-    with.designs =
-        (calc_designs){.count = study->designs.count, .get = get_roomy, .context = &study->designs};
-    calc_status status = calc_objective_parse(&with.options.top_by, "mem1", errors);
-    return status ? status : find(&with, study, &out->known, &out->least, errors);
-}
-
 const calc_axis calc_sweep_need_axes[] = {CALC_AXIS_activation_recompute,
                                           CALC_AXIS_optimizer_offload, CALC_AXIS_weight_offload,
                                           CALC_AXIS_activations_offload, (calc_axis)0};
@@ -549,7 +539,11 @@ calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_sweep_study *s
         space->axis[CALC_AXIS_num_procs].count == 0) {
         return CALC_OK;
     }
-    calc_status status = find_least(out, study, errors);
+    calc_sweep_study with = *study;
+    with.designs =
+        (calc_designs){.count = study->designs.count, .get = get_roomy, .context = &study->designs};
+    calc_status status = calc_objective_parse(&with.options.top_by, "mem1", errors);
+    status = status ? status : find(&with, study, &out->known, &out->least, errors);
     status = status == CALC_OK && out->known ? find_sparing(out, study, errors) : status;
     return status == CALC_OK && out->known ? find_larger(out, study, errors) : status;
 }

@@ -21,11 +21,13 @@ typedef struct search {
 
 /* ---- One change ------------------------------------------------------------------------------ */
 
-static void describe(void *context, const char *path, const char *from, const char *to)
+static void describe(void *context, const char *path, const calc_field *field, const char *from,
+                     const char *to)
 {
+    (void)field;
     calc_why_change *change = context;
     calc_append(change->text, sizeof change->text, "%s%s %s -> %s", *change->text ? ", " : "", path,
-                *from ? from : "none", *to ? to : "none");
+                from, to);
 }
 
 static double value_of(const calc_why *why, const calc_stats *stats)
@@ -73,51 +75,20 @@ static void try(search *s, const calc_exec *exec)
 
 bool calc_why_keeps(const calc_field *field, const calc_exec *exec)
 {
-    static const char *const given[] = {"num_procs",
-                                        "batch_size",
-                                        "seq_size",
-                                        "structure_type",
-                                        "training",
-                                        "attention_type",
-                                        "capacity_factor",
-                                        "moe_imbalance",
-                                        "rank_capacity_factor",
-                                        "paged_stash",
-                                        "memory_model",
-                                        "framework_mem",
-                                        "software_efficiency",
-                                        "eager",
-                                        "recompute_early_stop",
-                                        "unfused_rope",
-                                        "unfused_norm",
-                                        "unfused_experts",
-                                        "fused_experts",
-                                        "looped_experts",
-                                        "optimizer",
-                                        "attention_kernel",
-                                        "rank_order",
-                                        "scaling",
-                                        "images_per_sequence",
-                                        "patches_per_image",
-                                        "encoder_trained",
-                                        "packed_size",
-                                        "padding_share",
-                                        "loss_share",
-                                        "trained",
-                                        "trained_blocks",
-                                        "lora_rank",
-                                        "lora_modules",
-                                        "lora_experts",
-                                        "lora_fused",
-                                        "lora_dropout",
-                                        "dora",
-                                        NULL};
+    static const char given[] =
+        "num_procs batch_size seq_size structure_type training attention_type "
+        "capacity_factor moe_imbalance rank_capacity_factor paged_stash memory_model "
+        "framework_mem software_efficiency eager recompute_early_stop unfused_rope "
+        "unfused_norm unfused_experts fused_experts looped_experts optimizer "
+        "attention_kernel rank_order scaling images_per_sequence patches_per_image "
+        "encoder_trained packed_size padding_share loss_share trained trained_blocks "
+        "lora_rank lora_modules lora_experts lora_fused lora_dropout dora";
     size_t length = strlen(field->key);
     bool format = length >= 8 && strcmp(field->key + length - 8, "datatype") == 0;
     /* Engines that serve wait for their collectives. */
     bool waits = exec->inference.phase != CALC_INFERENCE_PHASE_NONE &&
                  strcmp(field->key, "tensor_par_overlap") == 0;
-    return format || waits || calc_choice_index(given, field->key) >= 0;
+    return format || waits || calc_is_word(given, field->key);
 }
 
 /* Sizes whose product is fixed: they change in pairs. */

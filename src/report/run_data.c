@@ -152,15 +152,16 @@ void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *
 }
 
 /* Statistics that a page compares: time and memory; for serving, latency and throughput. */
-static const char *const stat_keys[] = {
-    "total_time",  "proc_mem_tier1_cap_req", "proc_mem_tier2_cap_req",
-    "sample_rate", "request_time",           "output_tokens_per_s"};
+static const char stat_keys[] =
+    "total_time proc_mem_tier1_cap_req proc_mem_tier2_cap_req sample_rate request_time "
+    "output_tokens_per_s";
 
 /* The last members of the open object. */
-static void put_stats(calc_put *put, const char *const *keys, size_t count, const calc_stats *stats)
+static void put_stats(calc_put *put, const char *keys, const calc_stats *stats)
 {
-    for (size_t i = 0; i < count; i++) {
-        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_STATS), keys[i]);
+    for (size_t length; (length = calc_next_word(&keys, " ")) > 0;) {
+        const char *key = CALC_TEXT(64, "%.*s", (int)length, keys - length);
+        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_STATS), key);
         calc_put_number(put, field->key,
                         calc_member_number(field, (const char *)stats + field->offset));
     }
@@ -168,10 +169,11 @@ static void put_stats(calc_put *put, const char *const *keys, size_t count, cons
 }
 
 /* An assignment in the form of --set. */
-static void put_assignment(void *context, const char *path, const char *from, const char *to)
+static void put_assignment(void *context, const char *path, const calc_field *field,
+                           const char *from, const char *to)
 {
-    (void)from;
-    calc_put_text(context, NULL, CALC_TEXT(CALC_VALUE_TEXT + 64, "%s=%s", path, *to ? to : "none"));
+    (void)field, (void)from;
+    calc_put_text(context, NULL, CALC_TEXT(CALC_VALUE_TEXT + 64, "%s=%s", path, to));
 }
 
 calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,
@@ -197,7 +199,7 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
         calc_putf(put, "{change: %s, set: [", change->text);
         calc_value_differences(CALC_KIND_EXEC, exec, &change->exec, put_assignment, put);
         calc_putf(put, "], starts?: %d, stats: {", does);
-        put_stats(put, stat_keys, sizeof stat_keys / sizeof *stat_keys, &stats);
+        put_stats(put, stat_keys, &stats);
         calc_put_close(put);
     }
     calc_putf(put, "]}");
@@ -414,12 +416,10 @@ static void put_passes(calc_put *put, const calc_run_data *d)
 
 enum { POINTS = 40 /* at most */ };
 
-static const char *const serving_keys[] = {"ttft",           "ttft_p99",
-                                           "tpot",           "request_time",
-                                           "prefill_time",   "tokens_per_s",
-                                           "requests_per_s", "output_tokens_per_s",
-                                           "max_batch",      "output_tokens_per_s_per_proc",
-                                           "total_time",     "proc_mem_tier1_cap_req"};
+static const char serving_keys[] =
+    "ttft ttft_p99 tpot request_time prefill_time tokens_per_s requests_per_s "
+    "output_tokens_per_s max_batch output_tokens_per_s_per_proc total_time "
+    "proc_mem_tier1_cap_req";
 
 /* The layout with so many requests, if that is allowed. @return whether it can run */
 static bool put_point(calc_put *put, const calc_run_data *d, const calc_exec *exec, double requests,
@@ -431,7 +431,7 @@ static bool put_point(calc_put *put, const calc_run_data *d, const calc_exec *ex
         return false;
     }
     calc_putf(put, "{requests: %g", requests);
-    put_stats(put, serving_keys, sizeof serving_keys / sizeof *serving_keys, stats);
+    put_stats(put, serving_keys, stats);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "io/json_put.h"
 #include "io/remark.h"
 #include "plan/sweep_more.h"
@@ -210,38 +211,15 @@ typedef struct sweep_page_columns {
 /* ---- Statistics that the page shows ---------------------------------------------------------- */
 
 /* Statistics shown besides those that the study names: for every study, and for one that serves. */
-static const char *const stat_keys[] = {"sample_rate",
-                                        "total_time",
-                                        "tokens_per_s",
-                                        "tokens_per_s_per_proc",
-                                        "model_flops_utilization",
-                                        "proc_mem_tier1_cap_req",
-                                        "proc_mem_tier2_cap_req",
-                                        "mem_tier1_capacity",
-                                        "mem_tier2_capacity",
-                                        "bubble_time",
-                                        "tp_comm_exposed_time",
-                                        "pp_comm_exposed_time",
-                                        "dp_comm_exposed_time",
-                                        "cp_comm_exposed_time",
-                                        "ep_comm_exposed_time",
-                                        "usd_per_trillion_tokens"};
-static const char *const served_keys[] = {"output_tokens_per_s_per_proc",
-                                          "tokens_per_s_per_user",
-                                          "output_tokens_per_s",
-                                          "requests_per_s",
-                                          "ttft",
-                                          "ttft_p99",
-                                          "tpot",
-                                          "request_time",
-                                          "decode_sequences",
-                                          "max_batch",
-                                          "usd_per_million_output_tokens"};
-enum {
-    STAT_KEYS = sizeof stat_keys / sizeof *stat_keys,
-    SERVED_KEYS = sizeof served_keys / sizeof *served_keys
-};
-
+static const char stat_keys[] =
+    "sample_rate total_time tokens_per_s tokens_per_s_per_proc model_flops_utilization "
+    "proc_mem_tier1_cap_req proc_mem_tier2_cap_req mem_tier1_capacity mem_tier2_capacity "
+    "bubble_time tp_comm_exposed_time pp_comm_exposed_time dp_comm_exposed_time "
+    "cp_comm_exposed_time ep_comm_exposed_time usd_per_trillion_tokens";
+static const char served_keys[] =
+    "output_tokens_per_s_per_proc tokens_per_s_per_user output_tokens_per_s requests_per_s "
+    "ttft ttft_p99 tpot request_time decode_sequences max_batch "
+    "usd_per_million_output_tokens";
 static void add_column(sweep_page_columns *c, const calc_field *field)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -252,16 +230,21 @@ static void add_column(sweep_page_columns *c, const calc_field *field)
     c->field[c->count++] = field;
 }
 
+static void add_columns(sweep_page_columns *c, const char *keys)
+{
+    for (size_t length; (length = calc_next_word(&keys, " ")) > 0;) {
+        const char *key = CALC_TEXT(64, "%.*s", (int)length, keys - length);
+        add_column(c, calc_table_find(calc_table_of(CALC_KIND_STATS), key));
+    }
+}
+
 static sweep_page_columns sweep_page_columns_of(const calc_sweep_data *data)
 {
     const calc_sweep_study *study = data->study;
     sweep_page_columns c = {.data = data};
-    for (size_t i = 0; i < STAT_KEYS; i++) {
-        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), stat_keys[i]));
-    }
-    for (size_t i = 0; i < SERVED_KEYS && study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
-         i++) {
-        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), served_keys[i]));
+    add_columns(&c, stat_keys);
+    if (study->space.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        add_columns(&c, served_keys);
     }
     add_column(&c, study->options.top_by.field);
     for (size_t i = 0; i < study->options.objectives; i++) {

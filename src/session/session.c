@@ -50,7 +50,7 @@ static char *write_settings(const calc_framework *framework, const calc_request_
 /* Write the member "export" for a run that was resolved and checked: "framework" and "text", which
  * starts it as `calc export` would, or "refused": why the framework cannot run it. "any" is the
  * first framework that can; without one "refused" says so. */
-static void calc_answer_export(calc_put *put, const calc_request *request)
+static void answer_export(calc_put *put, const calc_request *request)
 {
     const calc_request_documents *in = &request->used;
     const char *name = request->export;
@@ -86,7 +86,7 @@ static void note(void *context, const char *text)
 
 /* Write the members "app" and "remarks": the model of a configuration, and what is to know of it.
  * @return CALC_OK; else nothing was written, and an error was added */
-static calc_status calc_answer_import(calc_put *put, const char *json, calc_errors *errors)
+static calc_status answer_import(calc_put *put, const char *json, calc_errors *errors)
 {
     calc_app app;
     calc_notes notes = {0};
@@ -102,122 +102,6 @@ static calc_status calc_answer_import(calc_put *put, const char *json, calc_erro
     }
     calc_put_close(put);
     return CALC_OK;
-}
-
-/* What the study loader asks for documents. */
-typedef struct asking {
-    const calc_request *request;
-    const calc_sweep_asked *asked;
-    char prefill[64]; /* name of the system of a prefill pool */
-} asking;
-
-static const char *name_of(const calc_request *request, calc_kind kind)
-{
-    const char *name = request->used.name[kind];
-    return name[0] ? name : kind == CALC_KIND_APP ? "model" : "system";
-}
-
-/* The model or the machine of the request, with what is to know of it. */
-static calc_status add_document(void *context, calc_sweep_study *study, calc_kind kind,
-                                const char *name, calc_errors *errors)
-{
-    const calc_request_documents *in = &((const asking *)context)->request->used;
-    calc_study_document *more =
-        realloc(study->document, (study->documents + 1) * sizeof *study->document);
-    if (!more) {
-        return calc_errors_no_memory(errors);
-    }
-    study->document = more;
-    calc_study_document *document = &more[study->documents++];
-    *document = (calc_study_document){.name = ""};
-    snprintf(document->name, sizeof document->name, "%.63s", name);
-    calc_status status;
-    if (kind == CALC_KIND_APP) {
-        calc_remark_app(in->facts[kind], &in->app, document->remark);
-        status = calc_designs_add_app(&study->builder, name, &in->app);
-    } else {
-        calc_remark_system(name, in->facts[kind], "", document->remark);
-        strcpy(document->calibrated, in->facts[kind].calibrated);
-        status = calc_designs_add_system(&study->builder, name, &in->system);
-    }
-    return status == CALC_OK ? CALC_OK : calc_errors_no_memory(errors);
-}
-
-static const char *load_pool(void *context, const char *name, calc_system *system,
-                             calc_errors *errors)
-{
-    asking *a = context;
-    calc_remark_facts facts;
-    snprintf(a->prefill, sizeof a->prefill, "%.63s", name);
-    return a->asked->find(a->asked->context, CALC_KIND_SYSTEM, name, system, &facts, errors) ==
-                   CALC_OK
-               ? a->prefill
-               : NULL;
-}
-
-static calc_status load_study(calc_sweep_study *study, const calc_request *request,
-                              const calc_sweep_asked *asked, calc_errors *errors)
-{
-    asking a = {.request = request, .asked = asked};
-    calc_study_source source = {.use = request->option,
-                                .uses = request->options,
-                                .app = name_of(request, CALC_KIND_APP),
-                                .system = name_of(request, CALC_KIND_SYSTEM),
-                                .document = add_document,
-                                .prefill = load_pool,
-                                .context = &a,
-                                .find = asked->file,
-                                .find_context = asked->file_context};
-    calc_status status = CALC_OK;
-    if (request->space) {
-        status =
-            calc_space_parse(&source.file, request->space, strlen(request->space), "space", errors);
-    }
-    status = status == CALC_OK ? calc_study_load(study, &source, errors) : status;
-    calc_space_entries_free(&source.file);
-    return status;
-}
-
-/* Write the members "sweep": the question, counts, the layout to start with, the best and the front
- * as `calc sweep --out` has them; and, where it is asked for, "page": what the sweep's page draws.
- * @return CALC_OK; else nothing was written, and an error was added */
-static calc_status calc_answer_sweep(calc_put *put, const calc_request *request,
-                                     const calc_sweep_asked *asked, calc_errors *errors)
-{
-    calc_sweep_study study = {0};
-    calc_sweep_result result = {0};
-    calc_sweep_data data = {.study = &study, .result = &result, .parts = request->page};
-    calc_status status = load_study(&study, request, asked, errors);
-    status = status == CALC_OK
-                 ? calc_sweep(&study.space, &study.designs, &study.options, &result, errors)
-                 : status;
-    if (status == CALC_OK) {
-        calc_sweep_found_systems(&study, &result);
-        if (!request->page && !calc_sweep_study_mixes(&study)) {
-            const calc_sweep_advice advice =
-                calc_sweep_order_advise(asked->measured, &study, &result);
-            data.start = advice.status == CALC_OK ? advice.start.layout : NULL;
-        }
-        calc_study_cut(&study, &result);
-        calc_put_object(put, "sweep", CALC_PUT_LINE);
-        calc_sweep_put_summary(put, "summary", &result);
-        calc_sweep_put_results(put, &data);
-        calc_put_close(put);
-        if (request->page) {
-            calc_putf(put, "page: {");
-            if (request->page & CALC_PAGE_REST) {
-                calc_putf(put, "study: {");
-                calc_sweep_put_study(put, &study);
-                calc_putf(put, "designs: %jd, per_num_procs?: %d}", (intmax_t)study.designs.count,
-                          study.options.per_num_procs);
-            }
-            status = calc_sweep_data_put(put, &data, errors);
-            calc_put_close(put);
-        }
-    }
-    calc_sweep_result_free(&result);
-    calc_study_free(&study);
-    return status;
 }
 
 enum { KEPT = 1024 /* documents remembered by name */ };
@@ -343,15 +227,6 @@ typedef struct answering {
     bool is_array;
     bool any;
 } answering;
-
-static void put_errors(calc_put *put, const calc_errors *errors)
-{
-    calc_put_array(put, "errors", CALC_PUT_LINE);
-    for (int i = 0; i < errors->count; i++) {
-        calc_request_put_error(put, &errors->item[i]);
-    }
-    calc_put_close(put);
-}
 
 static void put_stats(calc_put *put, const calc_request *request, const calc_stats *stats)
 {
@@ -509,7 +384,7 @@ static void evaluate(calc_session *session, calc_put *put, const calc_completed 
         put_page(session, put);
     }
     if (request->export) {
-        calc_answer_export(put, request);
+        answer_export(put, request);
     }
 }
 
@@ -554,6 +429,97 @@ static const calc_residuals *measured_runs(calc_session *session)
     return session->has_measured ? &session->measured : NULL;
 }
 
+static const char *name_of(const calc_request *request, calc_kind kind)
+{
+    const char *name = request->used.name[kind];
+    return name[0] ? name : kind == CALC_KIND_APP ? "model" : "system";
+}
+
+/* The model or the machine of the request, with what is to know of it; or a system of that name. */
+static calc_status read_document(void *context, calc_kind kind, const char *name, bool pool,
+                                 void *object, calc_study_document *said, calc_errors *errors)
+{
+    calc_session *session = context;
+    const calc_request_documents *in = &session->request.used;
+    calc_remark_facts facts;
+    snprintf(said->name, sizeof said->name, "%.63s", name);
+    if (pool) {
+        return find_document(session, kind, name, object, &facts, errors);
+    }
+    if (kind == CALC_KIND_APP) {
+        memcpy(object, &in->app, sizeof in->app);
+        calc_remark_app(in->facts[kind], &in->app, said->remark);
+    } else {
+        memcpy(object, &in->system, sizeof in->system);
+        calc_remark_system(name, in->facts[kind], "", said->remark);
+        strcpy(said->calibrated, in->facts[kind].calibrated);
+    }
+    return CALC_OK;
+}
+
+static calc_status load_study(calc_sweep_study *study, calc_session *session, calc_errors *errors)
+{
+    const calc_request *request = &session->request;
+    calc_study_source source = {.use = request->option,
+                                .uses = request->options,
+                                .app = name_of(request, CALC_KIND_APP),
+                                .system = name_of(request, CALC_KIND_SYSTEM),
+                                .read = read_document,
+                                .context = session,
+                                .find = session->find,
+                                .find_context = session->context};
+    calc_status status = CALC_OK;
+    if (request->space) {
+        status =
+            calc_space_parse(&source.file, request->space, strlen(request->space), "space", errors);
+    }
+    status = status == CALC_OK ? calc_study_load(study, &source, errors) : status;
+    calc_space_entries_free(&source.file);
+    return status;
+}
+
+/* Write the members "sweep": the question, counts, the layout to start with, the best and the front
+ * as `calc sweep --out` has them; and, where it is asked for, "page": what the sweep's page draws.
+ * @return CALC_OK; else nothing was written, and an error was added */
+static calc_status answer_sweep(calc_put *put, calc_session *session, calc_errors *errors)
+{
+    const calc_request *request = &session->request;
+    const calc_residuals *measured = measured_runs(session);
+    calc_sweep_study study = {0};
+    calc_sweep_result result = {0};
+    calc_sweep_data data = {.study = &study, .result = &result, .parts = request->page};
+    calc_status status = load_study(&study, session, errors);
+    status = status == CALC_OK
+                 ? calc_sweep(&study.space, &study.designs, &study.options, &result, errors)
+                 : status;
+    if (status == CALC_OK) {
+        calc_sweep_found_systems(&study, &result);
+        if (!request->page && !calc_sweep_study_mixes(&study)) {
+            const calc_sweep_advice advice = calc_sweep_order_advise(measured, &study, &result);
+            data.start = advice.status == CALC_OK ? advice.start.layout : NULL;
+        }
+        calc_study_cut(&study, &result);
+        calc_put_object(put, "sweep", CALC_PUT_LINE);
+        calc_sweep_put_summary(put, "summary", &result);
+        calc_sweep_put_results(put, &data);
+        calc_put_close(put);
+        if (request->page) {
+            calc_putf(put, "page: {");
+            if (request->page & CALC_PAGE_REST) {
+                calc_putf(put, "study: {");
+                calc_sweep_put_study(put, &study);
+                calc_putf(put, "designs: %jd, per_num_procs?: %d}", (intmax_t)study.designs.count,
+                          study.options.per_num_procs);
+            }
+            status = calc_sweep_data_put(put, &data, errors);
+            calc_put_close(put);
+        }
+    }
+    calc_sweep_result_free(&result);
+    calc_study_free(&study);
+    return status;
+}
+
 /* An option that a completion asks for is a field of a request. */
 static void name_field(calc_errors *errors)
 {
@@ -570,20 +536,17 @@ static void name_field(calc_errors *errors)
 
 /* Gives the execution of a request what it leaves out. The changes of it are part of what is said.
  * @return false with errors */
-static bool complete(calc_session *session, const calc_sweep_asked *asked, calc_completed *c,
-                     calc_errors *errors)
+static bool complete(calc_session *session, calc_completed *c, calc_errors *errors)
 {
     const calc_request *request = &session->request;
     calc_request_documents *in = &session->request.used;
     const char *text = in->facts[CALC_KIND_EXEC].partial;
     const char **set = calloc(request->changes + 1, sizeof *set);
     char rules[CALC_COMPAT_TEXT];
-    asking a = {.request = request, .asked = asked};
     calc_completion said = {.source = {.app = name_of(request, CALC_KIND_APP),
                                        .system = *in->machine ? in->machine : "system",
-                                       .document = add_document,
-                                       .prefill = load_pool,
-                                       .context = &a,
+                                       .read = read_document,
+                                       .context = session,
                                        .find = session->find,
                                        .find_context = session->context},
                             .measured = measured_runs(session),
@@ -639,36 +602,36 @@ static void answer_one(void *context, const calc_request *request, const calc_er
         calc_put_raw(&a->put, "id", request->id);
     }
     calc_session *session = a->session;
-    const calc_sweep_asked sweep = {find_document, session, session->find, session->context,
-                                    request->sweeps ? measured_runs(session) : NULL};
     bool run = errors->count == 0 && request->fields == CALC_KIND_NONE && !request->keeps &&
                !request->import && !request->sweeps;
     bool partial = run && in->facts[CALC_KIND_EXEC].partial;
     calc_completed completed = {0};
-    if (run && (!partial || complete(session, &sweep, &completed, &found)) &&
+    if (run && (!partial || complete(session, &completed, &found)) &&
         calc_software_read(&in->exec, session->find, session->context, &found) == CALC_OK &&
         find_systems(session, &found)) {
         calc_resolve(&in->app, &in->system, &in->exec);
     }
-    if (errors->count > 0 || found.count > 0) {
-        put_errors(&a->put, errors->count > 0 ? errors : &found);
+    found = errors->count > 0 ? *errors : found;
+    if (found.count > 0) {
+        /* told below */
     } else if (request->sweeps) {
-        if (calc_answer_sweep(&a->put, request, &sweep, &found) != CALC_OK) {
-            put_errors(&a->put, &found);
-        }
+        (void)!answer_sweep(&a->put, session, &found);
     } else if (request->import) {
-        if (calc_answer_import(&a->put, request->import, &found) != CALC_OK) {
-            put_errors(&a->put, &found);
-        }
+        (void)!answer_import(&a->put, request->import, &found);
     } else if (request->keeps) {
         calc_put_count(&a->put, "kept", (int64_t)request->kept);
     } else if (!run) {
         calc_put_fields(&a->put, request->fields);
-    } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK ||
-               calc_compat_check(&in->app, &in->exec, request->compat, &found) != CALC_OK) {
-        put_errors(&a->put, &found);
-    } else {
-        evaluate(a->session, &a->put, partial ? &completed : NULL);
+    } else if (calc_check(&in->app, &in->system, &in->exec, &found) == CALC_OK &&
+               calc_compat_check(&in->app, &in->exec, request->compat, &found) == CALC_OK) {
+        evaluate(session, &a->put, partial ? &completed : NULL);
+    }
+    if (found.count > 0) {
+        calc_put_array(&a->put, "errors", CALC_PUT_LINE);
+        for (int i = 0; i < found.count; i++) {
+            calc_request_put_error(&a->put, &found.item[i]);
+        }
+        calc_put_close(&a->put);
     }
     calc_put_close(&a->put);
     calc_completed_free(&completed);

@@ -13,13 +13,4 @@
 void calc_session_answer(calc_session *session, const char *request, size_t length,
                          calc_output *out);
 
-/** Who finds documents that the options name. */
-typedef struct calc_sweep_asked {
-    calc_request_find *find; /**< systems */
-    void *context;
-    calc_session_find *file; /**< files of software; NULL: names are paths */
-    void *file_context;
-    const calc_residuals *measured; /**< how sure it is what fits; NULL: it is not known */
-} calc_sweep_asked;
-
 #endif

@@ -31,11 +31,18 @@ enum {
     ITEM_SIZE = 32
 };
 
+/* A setting that is a number. */
+typedef struct ranged {
+    bool whole;
+    double lo, hi, *value;
+} ranged;
+
 /* A study on its way. */
 typedef struct sources {
     calc_sweep_study *study;
     const calc_study_source *in;
     calc_errors *errors;
+    const ranged *number; /* of the setting at hand */
 } sources;
 
 /* ---- Words ----------------------------------------------------------------------------------- */
@@ -181,36 +188,15 @@ static calc_status take_per(sources *s, const char *word)
                                              "expected num_procs, design or both");
 }
 
-/* A number in a range that errors name. */
-static calc_status take_number(calc_errors *errors, const char *word, bool whole, double lo,
-                               double hi, double *out)
+/* A number, in the range that errors name, of the setting at hand. */
+static calc_status take_number(sources *s, const char *word)
 {
-    return calc_decimal_read(word, whole, lo, hi, out)
+    const ranged *n = s->number;
+    return calc_decimal_read(word, n->whole, n->lo, n->hi, n->value)
                ? CALC_OK
-               : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                                 "expected a %snumber from %.15g to %.15g", whole ? "whole " : "",
-                                 lo, hi);
-}
-
-static calc_status take_top(sources *s, const char *word)
-{
-    double top = 0;
-    calc_status status = take_number(s->errors, word, true, 0, TOP_MAX, &top);
-    s->study->top = (size_t)top;
-    return status;
-}
-
-static calc_status take_threads(sources *s, const char *word)
-{
-    double threads = 0;
-    calc_status status = take_number(s->errors, word, true, 1, THREADS_MAX, &threads);
-    s->study->options.threads = (int)threads;
-    return status;
-}
-
-static calc_status take_verify(sources *s, const char *word)
-{
-    return take_number(s->errors, word, false, 0, 1, &s->study->options.verify);
+               : calc_errors_add(s->errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                                 "expected a %snumber from %.15g to %.15g",
+                                 n->whole ? "whole " : "", n->lo, n->hi);
 }
 
 /* Default objectives: speed and memory for training; for serving, the usual chart of tokens per
@@ -261,24 +247,28 @@ static void need_training(sources *s)
 static void take_options(sources *s)
 {
     enum { LEAST = 120 };
-    static const struct {
+    calc_sweep_options *o = &s->study->options;
+    double top = TOP, threads = o->threads;
+    const struct {
         const char *opt;
         calc_study_key key; /* COUNT: the file has no such key */
         setting *take;
+        ranged number;
     } settings[] = {
-        {"objectives", CALC_STUDY_KEY_OBJECTIVES, take_objective},
-        {"top", CALC_STUDY_KEY_TOP, take_top},
-        {"top-by", CALC_STUDY_KEY_COUNT, take_top_by},
-        {"per", CALC_STUDY_KEY_PER, take_per},
-        {"threads", CALC_STUDY_KEY_COUNT, take_threads},
-        {"verify", CALC_STUDY_KEY_COUNT, take_verify},
+        {"objectives", CALC_STUDY_KEY_OBJECTIVES, take_objective, {0}},
+        {"top", CALC_STUDY_KEY_TOP, take_number, {true, 0, TOP_MAX, &top}},
+        {"top-by", CALC_STUDY_KEY_COUNT, take_top_by, {0}},
+        {"per", CALC_STUDY_KEY_PER, take_per, {0}},
+        {"threads", CALC_STUDY_KEY_COUNT, take_number, {true, 1, THREADS_MAX, &threads}},
+        {"verify", CALC_STUDY_KEY_COUNT, take_number, {false, 0, 1, &o->verify}},
     };
-    calc_sweep_options *o = &s->study->options;
     int first = s->errors->count;
-    s->study->top = TOP;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        s->number = &settings[i].number;
         take_setting(s, settings[i].opt, settings[i].key, settings[i].take);
     }
+    s->study->top = (size_t)top;
+    o->threads = (int)threads;
     bool groups = o->per_num_procs || o->per_design;
     /* The layout to start with is chosen from so many. */
     o->top = groups || s->study->top > LEAST ? s->study->top : LEAST;
@@ -321,21 +311,37 @@ static void take_options(sources *s)
 /* Load a document; none may be there already. */
 static calc_status take_document(sources *s, calc_kind kind, const char *word)
 {
-    const calc_designs_builder *b = &s->study->builder;
+    calc_sweep_study *study = s->study;
+    calc_designs_builder *b = &study->builder;
+    union {
+        calc_app app;
+        calc_system system;
+    } object;
+    calc_study_document *said =
+        realloc(study->document, (study->documents + 1) * sizeof *study->document);
+    if (!said) {
+        return calc_errors_no_memory(s->errors);
+    }
+    study->document = said;
+    said += study->documents;
+    *said = (calc_study_document){.name = ""};
+    calc_status status = s->in->read(s->in->context, kind, word, false, &object, said, s->errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    study->documents++;
     bool app = kind == CALC_KIND_APP;
-    calc_status status = s->in->document(s->in->context, s->study, kind, word, s->errors);
-    for (size_t i = 0; i + 1 < (app ? b->apps : b->systems) && status == CALC_OK; i++) {
-        const char *name = app ? b->app[i].name : b->system[i].name;
-        const char *last = app ? b->app[b->apps - 1].name : b->system[b->systems - 1].name;
-        if (strcmp(name, last) == 0 &&
-            (app ? calc_same(calc_table_of(kind), &b->app[i].app, &b->app[b->apps - 1].app)
-                 : calc_same(calc_table_of(kind), &b->system[i].system,
-                             &b->system[b->systems - 1].system))) {
-            status = calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
-                                     "%s is named twice", name);
+    for (size_t i = 0; i < (app ? b->apps : b->systems); i++) {
+        const void *other = app ? (const void *)&b->app[i].app : &b->system[i].system;
+        if (strcmp(app ? b->app[i].name : b->system[i].name, said->name) == 0 &&
+            calc_same(calc_table_of(kind), other, &object)) {
+            return calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                                   "%s is named twice", said->name);
         }
     }
-    return status;
+    status = app ? calc_designs_add_app(b, said->name, &object.app)
+                 : calc_designs_add_system(b, said->name, &object.system);
+    return calc_errors_status(s->errors, status);
 }
 
 static calc_status take_app(sources *s, const char *word)
@@ -551,11 +557,14 @@ static void take_prefill_system(sources *s)
     if (!other->name[0]) {
         return;
     }
-    other->system = &s->study->prefill;
-    const char *name = s->in->prefill(s->in->context, other->name, &s->study->prefill, s->errors);
-    if (name && b->systems == 1 && strcmp(name, b->system[0].name) == 0 &&
+    calc_system *pool = &s->study->prefill;
+    other->system = pool;
+    calc_study_document said;
+    if (s->in->read(s->in->context, CALC_KIND_SYSTEM, other->name, true, pool, &said, s->errors) ==
+            CALC_OK &&
+        b->systems == 1 && strcmp(said.name, b->system[0].name) == 0 &&
         calc_designs_make(b, &designs, s->errors) == CALC_OK) {
-        designs.get(designs.context, 0, &app, &s->study->prefill);
+        designs.get(designs.context, 0, &app, pool);
     }
 }
 

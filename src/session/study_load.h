@@ -15,12 +15,10 @@ typedef struct calc_study_source {
     const char *app, *system; /**< names with commas between them; NULL: those of the file */
     calc_space_entries file;  /**< the space file; {0}: none */
     bool standard;            /**< of which nothing is said: the default study */
-    /** Adds the document of a name to the builder of the study. */
-    calc_status (*document)(void *context, calc_sweep_study *study, calc_kind kind,
-                            const char *name, calc_errors *errors);
-    /** Loads the system of a prefill pool. @return its name; NULL: it is not there */
-    const char *(*prefill)(void *context, const char *name, calc_system *system,
-                           calc_errors *errors);
+    /** Reads a model or a machine into `object`, a struct of its kind, and says its name and what
+     * is to know of it. @param pool  it is the system of a prefill pool */
+    calc_status (*read)(void *context, calc_kind kind, const char *name, bool pool, void *object,
+                        calc_study_document *said, calc_errors *errors);
     void *context;
     calc_session_find *find; /**< of software that the space names */
     void *find_context;

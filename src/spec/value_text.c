@@ -100,34 +100,50 @@ char *calc_join_words(char *text, size_t size, int64_t count, calc_word_at *word
     return text;
 }
 
-/* Whether a field differs; its words. Lists have none. */
-static bool differs(const calc_field *field, const void *from, const void *to,
-                    char before[CALC_VALUE_TEXT], char after[CALC_VALUE_TEXT])
+/* Element `k` of a list or a map, or the object that a member is. NULL: it is not there. */
+static const char *element_of(const calc_field *field, const char *object, size_t k)
 {
-    if (calc_same_row(field, from, to)) {
-        return false;
-    }
-    calc_value_text(field, (const char *)from + field->offset, before);
-    calc_value_text(field, (const char *)to + field->offset, after);
-    return strcmp(before, after) != 0;
+    const calc_field *first = &field->table->rows[0];
+    const char *element = object ? object + field->offset + k * field->element : NULL;
+    const void *count = object ? object + field->count : NULL;
+    bool there = field->type == CALC_TYPE_LIST ? count && (int64_t)k < *(const int64_t *)count
+                 : field->type == CALC_TYPE_MAP
+                     ? element && calc_member_number(first, element + first->offset) != 0
+                     : true;
+    return there ? element : NULL;
 }
 
-static void differences(const calc_table *table, const char *prefix, const char *from,
-                        const char *to, calc_value_visitor *visit, void *context)
+/* @param of  two objects of the table; NULL: absent on that side */
+static void differences(const calc_table *table, const char *prefix, const char *const of[2],
+                        calc_value_visitor *visit, void *context)
 {
-    char before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT], path[128];
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        bool object = field->type == CALC_TYPE_OBJECT;
-        if (!object && !differs(field, from, to, before, after)) {
+        char text[2][CALC_VALUE_TEXT] = {"-", "-"}, path[128];
+        bool list = field->type == CALC_TYPE_LIST, map = field->type == CALC_TYPE_MAP;
+        bool both = of[0] && of[1];
+        if (field->type == CALC_TYPE_NOTE || (both && calc_same_row(field, of[0], of[1]))) {
             continue; /* most of them */
         }
-        snprintf(path, sizeof path, "%s%s%s", prefix, field->key, object ? "." : "");
-        if (object) {
-            differences(field->table, path, from + field->offset, to + field->offset, visit,
-                        context);
-        } else {
-            visit(context, path, before, after);
+        for (int k = 0; k < 2 && !field->table; k++) {
+            if (of[k] && !*calc_value_text(field, of[k] + field->offset, text[k])) {
+                strcpy(text[k], "none");
+            }
+        }
+        snprintf(path, sizeof path, "%s%s", prefix, field->key);
+        if (!field->table && strcmp(text[0], text[1]) != 0) {
+            visit(context, path, field, text[0], text[1]);
+        }
+        const size_t most = list ? CALC_MAX_NETWORKS : map ? CALC_DATATYPE_COUNT : 1;
+        for (size_t k = 0; k < most && field->table; k++) {
+            const char *const inner[2] = {element_of(field, of[0], k), element_of(field, of[1], k)};
+            const char *name = list  ? CALC_TEXT(8, "[%zu]", k)
+                               : map ? CALC_TEXT(32, ".%s", field->choices[k])
+                                     : "";
+            snprintf(path, sizeof path, "%s%s%s.", prefix, field->key, name);
+            if (inner[0] || inner[1]) {
+                differences(field->table, path, inner, visit, context);
+            }
         }
     }
 }
@@ -135,5 +151,5 @@ static void differences(const calc_table *table, const char *prefix, const char 
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
                             calc_value_visitor *visit, void *context)
 {
-    differences(calc_table_of(kind), "", from, to, visit, context);
+    differences(calc_table_of(kind), "", (const char *const[]){from, to}, visit, context);
 }

@@ -9,10 +9,14 @@ enum { CALC_VALUE_TEXT = 1024 /**< bytes; a longer curve is cut */ };
 /** The value of a member, in file units; "" for objects, lists, maps and notes. @return buffer */
 char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT]);
 
-/** A field in which two objects differ: its name as --set takes it, and both values in words. */
-typedef void calc_value_visitor(void *context, const char *path, const char *from, const char *to);
+/** A field in which two objects differ: its name as --set takes it, and both values in words:
+ * "none" of a set without members or an empty name, "-" on the side that lacks the element of a
+ * list. */
+typedef void calc_value_visitor(void *context, const char *path, const calc_field *field,
+                                const char *from, const char *to);
 
-/** Visit the fields in which two objects of a kind differ, but for lists and maps. */
+/** Visit the fields in which two objects of a kind differ, in the order of their table. Notes do
+ * not count, nor do lists of stages and of layers. */
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
                             calc_value_visitor *visit, void *context);
 

@@ -169,12 +169,13 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config, const calc_tayl
 
 /* Operators that recompute in parts, by the names that the framework matches; each has the
  * matrix. */
-static void edit_operators(calc_taylor_edits *edits, const char *key, const char *const *operators,
+static void edit_operators(calc_taylor_edits *edits, const char *key, const char *operators,
                            const char *matrix)
 {
     char text[16384] = "{";
-    for (size_t i = 0; operators[i]; i++) {
-        calc_append(text, sizeof text, "%s'%s': %s", i ? ", " : "", operators[i], matrix);
+    for (size_t length; (length = calc_next_word(&operators, " ")) > 0;) {
+        calc_append(text, sizeof text, "%s'%.*s': %s", text[1] ? ", " : "", (int)length,
+                    operators - length, matrix);
     }
     calc_append(text, sizeof text, "}");
     taylor_edit(edits, key, "%s", text);
@@ -183,19 +184,12 @@ static void edit_operators(calc_taylor_edits *edits, const char *key, const char
 void calc_taylor_edits_balance(const calc_taylor_config *config, const calc_taylor_ask *ask,
                                const calc_balance_share *share, calc_taylor_edits *edits)
 {
-    static const char *const computed[] = {"feed_forward\\.null",
-                                           "feed_forward\\.w1\\.activation\\.silu",
-                                           "feed_forward\\.w1\\.reshape",
-                                           "feed_forward\\.w2\\.reshape",
-                                           "add",
-                                           "cast_up",
-                                           NULL};
-    static const char *const sent[] = {".*\\.norm",
-                                       "attention\\.wq\\.reshape",
-                                       "attention\\.wk\\.reshape",
-                                       "feed_forward\\.w1\\.reshape",
-                                       "feed_forward\\.w3\\.reshape",
-                                       NULL};
+    static const char computed[] =
+        "feed_forward\\.null feed_forward\\.w1\\.activation\\.silu feed_forward\\.w1\\.reshape "
+        "feed_forward\\.w2\\.reshape add cast_up";
+    static const char sent[] =
+        ".*\\.norm attention\\.wq\\.reshape attention\\.wk\\.reshape feed_forward\\.w1\\.reshape "
+        "feed_forward\\.w3\\.reshape";
     char text[4096];
     taylor_edit(edits, "model.model_config.offset", "%s",
                 calc_taylor_matrix_text(ask, share, CALC_TAYLOR_OFFSET, text, sizeof text));

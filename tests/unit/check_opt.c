@@ -206,16 +206,16 @@ CALC_TEST(names_of_before_stand_for_those_of_today)
 static const char *const sizes[] = {"small", "large", NULL};
 
 #define FLAGS(X)                                                                                   \
-    X(FILE, "--yaml_path", "FILE", TEXT, .also = "--yaml_dir", .needed = true, .doc = "a")         \
-    X(RATIO, "-layer_ratio", "R", NUMBER, .lo = 0, .hi = 10, .preset = "0.3", .doc = "b")          \
-    X(COUNT, "--gbs", "N", WHOLE, .lo = 1, .hi = 100, .doc = "c")                                  \
-    X(CHECK, "-check", "YES|NO", BOOL, .preset = "yes", .doc = "d")                                \
-    X(SIZE, "--size", "SIZE", TEXT, .choices = sizes, .doc = "e")                                  \
-    X(SWITCH, "--quiet", NULL, BOOL, .doc = "f")                                                   \
-    X(LONE, "--shard", "0|1", TEXT, .lone = true, .doc = "g")
+    X(FILE, "--yaml_path", "FILE", .also = "--yaml_dir", .needed = true, .doc = "a")               \
+    X(RATIO, "-layer_ratio", "R", CALC_OPT_IS_NUMBER(0, 10), .preset = "0.3", .doc = "b")          \
+    X(COUNT, "--gbs", "N", CALC_OPT_IS_WHOLE(1, 100), .doc = "c")                                  \
+    X(CHECK, "-check", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "yes", .doc = "d")               \
+    X(SIZE, "--size", "SIZE", .choices = sizes, .doc = "e")                                        \
+    X(SWITCH, "--quiet", NULL, .kind = CALC_OPT_BOOL, .doc = "f")                                  \
+    X(LONE, "--shard", "0|1", .lone = true, .doc = "g")
 
-enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_opt flags[] = {FLAGS(CALC_FLAG_ROW){0}};
+enum { FLAGS(CALC_OPT_NUMBER) };
+static const calc_opt flags[] = {FLAGS(CALC_OPT_ROW){0}};
 static const calc_command tool = {
     .name = "as planner program", .theirs = "program.py", .args = &rows[2], .opts = flags};
 static const calc_arg file[] = {{.name = "FILE", .optional = true}, {0}};
@@ -245,14 +245,14 @@ CALC_TEST(a_value_may_be_left_out_where_it_says_true)
 {
     calc_args f = {0};
     ck_assert(parse(&f, "--yaml_path a --shard 0 --gbs 7"));
-    ck_assert_str_eq(calc_opt_value(&f, FLAG_LONE), "0");
+    ck_assert_str_eq(calc_opt_value(&f, OPT_LONE), "0");
     ck_assert(parse(&f, "--yaml_path a --shard --gbs 7"));
-    ck_assert_str_eq(calc_opt_value(&f, FLAG_LONE), "true");
-    ck_assert_double_eq(calc_opt_real(&f, FLAG_COUNT), 7);
+    ck_assert_str_eq(calc_opt_value(&f, OPT_LONE), "true");
+    ck_assert_double_eq(calc_opt_real(&f, OPT_COUNT), 7);
     ck_assert(parse(&f, "--yaml_path a --shard=0"));
-    ck_assert_str_eq(calc_opt_value(&f, FLAG_LONE), "0");
+    ck_assert_str_eq(calc_opt_value(&f, OPT_LONE), "0");
     ck_assert(parse(&f, "--yaml_path a --shard"));
-    ck_assert_str_eq(calc_opt_value(&f, FLAG_LONE), "true");
+    ck_assert_str_eq(calc_opt_value(&f, OPT_LONE), "true");
     calc_opt_free(&f);
 }
 
@@ -261,7 +261,7 @@ CALC_TEST(one_file_is_taken_by_programs_that_have_one)
     calc_args f = {0};
     ck_assert(parse_for(&f, &with_file, "--gbs 7 search.yaml --yaml_path a"));
     ck_assert_str_eq(f.argument[0], "search.yaml");
-    ck_assert_double_eq(calc_opt_real(&f, FLAG_COUNT), 7);
+    ck_assert_double_eq(calc_opt_real(&f, OPT_COUNT), 7);
     ck_assert(parse_for(&f, &with_file, "--yaml_path a"));
     ck_assert_ptr_null(f.argument[0]);
     ck_assert(!parse_for(&f, &with_file, "--yaml_path a b c"));
@@ -275,11 +275,11 @@ CALC_TEST(values_follow_or_are_joined_and_the_last_counts)
 {
     calc_args f = {0};
     ck_assert(parse(&f, "--yaml_path a -layer_ratio=0.5 --gbs 7 --gbs 8 --size small"));
-    ck_assert_str_eq(calc_opt_value(&f, FLAG_FILE), "a");
-    ck_assert_double_eq(calc_opt_real(&f, FLAG_RATIO), 0.5);
-    ck_assert_double_eq(calc_opt_real(&f, FLAG_COUNT), 8);
-    ck_assert_str_eq(calc_opt_value(&f, FLAG_SIZE), "small");
-    ck_assert(calc_opt_given(&f, FLAG_COUNT) && !calc_opt_given(&f, FLAG_CHECK));
+    ck_assert_str_eq(calc_opt_value(&f, OPT_FILE), "a");
+    ck_assert_double_eq(calc_opt_real(&f, OPT_RATIO), 0.5);
+    ck_assert_double_eq(calc_opt_real(&f, OPT_COUNT), 8);
+    ck_assert_str_eq(calc_opt_value(&f, OPT_SIZE), "small");
+    ck_assert(calc_opt_given(&f, OPT_COUNT) && !calc_opt_given(&f, OPT_CHECK));
     calc_opt_free(&f);
 }
 
@@ -287,14 +287,14 @@ CALC_TEST(what_is_not_given_is_preset_or_nothing)
 {
     calc_args f = {0};
     ck_assert(parse(&f, "--yaml_dir b"));
-    ck_assert_str_eq(calc_opt_value(&f, FLAG_FILE), "b");
-    ck_assert_double_eq(calc_opt_real(&f, FLAG_RATIO), 0.3);
-    ck_assert_double_eq(calc_opt_real(&f, FLAG_COUNT), 0);
-    ck_assert(calc_opt_truth(&f, FLAG_CHECK));
-    ck_assert(!calc_opt_truth(&f, FLAG_SWITCH));
-    ck_assert_ptr_null(calc_opt_value(&f, FLAG_SIZE));
+    ck_assert_str_eq(calc_opt_value(&f, OPT_FILE), "b");
+    ck_assert_double_eq(calc_opt_real(&f, OPT_RATIO), 0.3);
+    ck_assert_double_eq(calc_opt_real(&f, OPT_COUNT), 0);
+    ck_assert(calc_opt_truth(&f, OPT_CHECK));
+    ck_assert(!calc_opt_truth(&f, OPT_SWITCH));
+    ck_assert_ptr_null(calc_opt_value(&f, OPT_SIZE));
     ck_assert(parse(&f, "--yaml_dir b --quiet"));
-    ck_assert(calc_opt_truth(&f, FLAG_SWITCH));
+    ck_assert(calc_opt_truth(&f, OPT_SWITCH));
     calc_opt_free(&f);
 }
 
@@ -306,9 +306,9 @@ CALC_TEST(truths_are_spelt_in_ten_ways)
         char line[64];
         calc_args f = {0};
         snprintf(line, sizeof line, "--yaml_path a -check %s", yes[i]);
-        ck_assert(parse(&f, line) && calc_opt_truth(&f, FLAG_CHECK));
+        ck_assert(parse(&f, line) && calc_opt_truth(&f, OPT_CHECK));
         snprintf(line, sizeof line, "--yaml_path a -check %s", no[i]);
-        ck_assert(parse(&f, line) && !calc_opt_truth(&f, FLAG_CHECK));
+        ck_assert(parse(&f, line) && !calc_opt_truth(&f, OPT_CHECK));
         calc_opt_free(&f);
     }
 }

@@ -17,8 +17,10 @@ static void enter(void)
 
 const calc_test_frame calc_tests = {.setup = enter};
 
-static void say(void *context, const char *path, const char *a, const char *b)
+static void say(void *context, const char *path, const calc_field *field, const char *a,
+                const char *b)
 {
+    (void)field;
     strcat(strcat(context, path), " ");
     strcat(strcat(context, a), ">");
     strcat(strcat(context, b), ";");
@@ -47,6 +49,22 @@ CALC_TEST(fields_of_an_object_differ_by_their_path)
     to.inference.traits.eager = true;
     calc_value_differences(CALC_KIND_EXEC, &from, &to, say, said);
     ck_assert_str_eq(said, "inference.traits.eager false>true;inference.chunk_size 0>512;");
+}
+
+CALC_TEST(elements_of_lists_and_maps_differ_one_by_one_and_may_be_there_on_one_side_alone)
+{
+    calc_system a = {.networks_count = 1}, b = {.networks_count = 2};
+    a.networks[0].size = 8;
+    b.networks[0].size = 4;
+    b.networks[1].size = 64;
+    b.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 2e15;
+    char all[4096] = "";
+    calc_value_differences(CALC_KIND_SYSTEM, &a, &b, say, all);
+    ck_assert_ptr_nonnull(strstr(all, "matrix.float8.tflops ->2000;"));
+    ck_assert_ptr_nonnull(strstr(all, "networks[0].size 8>4;"));
+    ck_assert_ptr_nonnull(strstr(all, "networks[1].size ->64;"));
+    ck_assert_ptr_null(strstr(all, "networks[2]"));
+    ck_assert_ptr_null(strstr(all, "matrix.float16"));
 }
 
 CALC_TEST(values_are_in_the_units_of_files)

@@ -204,32 +204,32 @@ static const char *const modes[] = {"fast", "analytic", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
 #define FLAGS(X)                                                                                   \
-    X(MODEL, "--model-name", "NAME", TEXT, .choices = calc_aiak_models, .preset = "llama2-70b",    \
+    X(MODEL, "--model-name", "NAME", .choices = calc_aiak_models, .preset = "llama2-70b",          \
       .doc = "the model")                                                                          \
-    X(GPUS, "--num-gpus", "N", WHOLE, .lo = 1, .hi = 1048576, .preset = "256",                     \
+    X(GPUS, "--num-gpus", "N", CALC_OPT_IS_WHOLE(1, 1048576), .preset = "256",                     \
       .doc = "processors of the job, a multiple of 8 or fewer")                                    \
-    X(INFOS, "--gpu-infos", "TYPE[:MAX],...", TEXT, .preset = "a800",                              \
+    X(INFOS, "--gpu-infos", "TYPE[:MAX],...", .preset = "a800",                                    \
       .doc = "kinds of chips, and how many of each there are at most; without a number or with "   \
              "-1 as many as are needed: a800, h800, h100, kunlun3, ascend_910b")                   \
-    X(NODE, "--nproc-per-node", "N", TEXT, .choices = node_sizes, .preset = "8",                   \
+    X(NODE, "--nproc-per-node", "N", .choices = node_sizes, .preset = "8",                         \
       .doc = "processors of a node")                                                               \
-    X(BATCH, "--global-batch-size", "N", WHOLE, .lo = 512, .hi = 1048576, .preset = "1024",        \
+    X(BATCH, "--global-batch-size", "N", CALC_OPT_IS_WHOLE(512, 1048576), .preset = "1024",        \
       .doc = "sequences per step, a multiple of 512")                                              \
-    X(SEQUENCE, "--sequence-length", "N", WHOLE, .lo = 512, .hi = 1048576, .preset = "4096",       \
+    X(SEQUENCE, "--sequence-length", "N", CALC_OPT_IS_WHOLE(512, 1048576), .preset = "4096",       \
       .doc = "tokens of a sequence, a multiple of 512")                                            \
-    X(TOP, "--top", "N", WHOLE, .lo = 1, .hi = 1000, .preset = "5",                                \
+    X(TOP, "--top", "N", CALC_OPT_IS_WHOLE(1, 1000), .preset = "5",                                \
       .doc = "strategies shown, those with the highest throughput")                                \
-    X(MODE, "--mode", "MODE", TEXT, .choices = modes, .preset = "fast",                            \
+    X(MODE, "--mode", "MODE", .choices = modes, .preset = "fast",                                  \
       .doc = "analytic also writes a trace of each strategy to ./cache")                           \
-    X(FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text", .ours = true,      \
+    X(FORMAT, "--format", "FORMAT", .choices = formats, .preset = "text", .ours = true,            \
       .doc = "a Python literal per line, or JSON")                                                 \
-    X(MODEL_FILE, "--model-file", "FILE", TEXT, .ours = true,                                      \
+    X(MODEL_FILE, "--model-file", "FILE", .ours = true,                                            \
       .doc = "a model of calc's instead: a path, or a name in models/")                            \
-    X(CHIP_FILES, "--chip-files", "TYPE=FILE,...", TEXT, .ours = true,                             \
+    X(CHIP_FILES, "--chip-files", "TYPE=FILE,...", .ours = true,                                   \
       .doc = "systems of calc's instead of its own: paths, or names in systems/")
 
-enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+CALC_OPTIONS(FLAGS);
+static const calc_arg rows[] = {{0}};
 static const char *const examples[] = {
     "calc as aiak --model-name llama2-70b --num-gpus 256 --gpu-infos a800:128,h800:160 "
     "--global-batch-size 512 --top 3",
@@ -253,11 +253,11 @@ typedef struct plan {
 
 static bool check_numbers(plan *p, char *complaint, size_t size)
 {
-    static const int multiples[] = {FLAG_BATCH, FLAG_SEQUENCE};
+    static const int multiples[] = {OPT_BATCH, OPT_SEQUENCE};
     for (int i = 0; i < 2; i++) {
         int64_t value = (int64_t)calc_opt_real(p->flags, multiples[i]);
         if (value % MULTIPLE != 0) {
-            snprintf(complaint, size, "%s: %jd is not a multiple of %d", rows[multiples[i]].name,
+            snprintf(complaint, size, "%s: %jd is not a multiple of %d", opts[multiples[i]].name,
                      value, MULTIPLE);
             return false;
         }
@@ -273,7 +273,7 @@ static bool check_numbers(plan *p, char *complaint, size_t size)
 static bool check_gpus(plan *p, char *complaint, size_t size)
 {
     char why[256];
-    if (calc_aiak_gpus_parse(calc_opt_value(p->flags, FLAG_INFOS), &p->gpus, why, sizeof why) &&
+    if (calc_aiak_gpus_parse(calc_opt_value(p->flags, OPT_INFOS), &p->gpus, why, sizeof why) &&
         calc_aiak_gpus_suffice(&p->gpus, p->task.gpus, why, sizeof why)) {
         return true;
     }
@@ -284,7 +284,7 @@ static bool check_gpus(plan *p, char *complaint, size_t size)
 /* Each TYPE=FILE of a list names a chip of the cluster; the first one of a chip counts. */
 static bool take_files(plan *p, char *complaint, size_t size)
 {
-    const char *list = calc_opt_value(p->flags, FLAG_CHIP_FILES);
+    const char *list = calc_opt_value(p->flags, OPT_CHIP_FILES);
     for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
         int length = (int)strcspn(list, ","), named = (int)strcspn(list, "=,"), i = 0;
         while (i < p->gpus.count && (strncmp(list, p->gpus.of[i].chip, (size_t)named) != 0 ||
@@ -349,8 +349,8 @@ static calc_status check_rules(plan *p, calc_errors *errors)
 
 static calc_status load(plan *p, calc_errors *errors)
 {
-    const char *model = calc_opt_value(p->flags, FLAG_MODEL);
-    const char *given = calc_opt_value(p->flags, FLAG_MODEL_FILE);
+    const char *model = calc_opt_value(p->flags, OPT_MODEL);
+    const char *given = calc_opt_value(p->flags, OPT_MODEL_FILE);
     char file[32];
     snprintf(file, sizeof file, "%.*sB", (int)strlen(model) - 1, model); /* llama-7B of llama-7b */
     calc_status status =
@@ -366,7 +366,7 @@ static calc_status load(plan *p, calc_errors *errors)
 
 static void write_best(const plan *p, calc_errors *errors)
 {
-    bool json = strcmp(calc_opt_value(p->flags, FLAG_FORMAT), "json") == 0;
+    bool json = strcmp(calc_opt_value(p->flags, OPT_FORMAT), "json") == 0;
     calc_output *out = calc_write_to("-");
     calc_output_text(out, json ? "[" : "");
     for (int i = 0; i < p->found.count; i++) {
@@ -381,7 +381,7 @@ static void write_best(const plan *p, calc_errors *errors)
 static calc_exit answer(plan *p)
 {
     calc_errors errors = {0};
-    bool traced = strcmp(calc_opt_value(p->flags, FLAG_MODE), "analytic") == 0;
+    bool traced = strcmp(calc_opt_value(p->flags, OPT_MODE), "analytic") == 0;
     calc_status status = load(p, &errors);
     if (status != CALC_OK) {
         return calc_complain_errors(&errors);
@@ -420,13 +420,13 @@ static calc_exit answer(plan *p)
 static calc_exit run(const calc_args *flags)
 {
     char complaint[512];
-    int top = (int)calc_opt_real(flags, FLAG_TOP);
+    int top = (int)calc_opt_real(flags, OPT_TOP);
     plan p = {.flags = flags,
               .best = calc_make((size_t)top, sizeof *p.best),
               .top = top,
-              .task = {.gpus = (int64_t)calc_opt_real(flags, FLAG_GPUS),
-                       .batch = (int64_t)calc_opt_real(flags, FLAG_BATCH),
-                       .sequence = (int64_t)calc_opt_real(flags, FLAG_SEQUENCE)}};
+              .task = {.gpus = (int64_t)calc_opt_real(flags, OPT_GPUS),
+                       .batch = (int64_t)calc_opt_real(flags, OPT_BATCH),
+                       .sequence = (int64_t)calc_opt_real(flags, OPT_SEQUENCE)}};
     p.text.task = &p.task;
     bool good = check_numbers(&p, complaint, sizeof complaint) &&
                 check_gpus(&p, complaint, sizeof complaint) &&
@@ -444,7 +444,4 @@ const calc_command calc_as_aiak = {
     .detail = "Finds pipeline and tensor parallelism, micro-batches, the chips and layers of each "
               "stage and the recomputation of each kind of chips with the highest throughput, and "
               "prints them as AIAK's planner does. Times and memory are calc's.",
-    .args = (const calc_arg[]){{0}},
-    .opts = rows,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

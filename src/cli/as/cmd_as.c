@@ -108,7 +108,6 @@ static const char *program_of(const calc_command *tool, const char *planner)
 
 static calc_exit show_programs(const char *planner)
 {
-    calc_errors errors = {0};
     calc_output *out = calc_write_to("-");
     calc_output_printf(out, "Usage: calc as %s PROGRAM [FLAG]...\n\nPrograms:\n", planner);
     for (size_t i = 0; tools[i]; i++) {
@@ -117,8 +116,7 @@ static calc_exit show_programs(const char *planner)
             calc_help_wrapped(out, tools[i]->summary, 12);
         }
     }
-    (void)!calc_output_close(out, &errors);
-    return calc_complain_errors(&errors);
+    return calc_write_end(out);
 }
 
 static calc_exit complain_program(const calc_args *args)

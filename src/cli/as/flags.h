@@ -8,12 +8,6 @@
 #include "io/json_put.h"
 #include "io/output.h"
 
-/** Each flag is listed once as X(NAME, name, value, kind, .doc = "...", other members). The list
- *  generates the enum and the rows. */
-#define CALC_FLAG_NUMBER_OF(id, ...) FLAG_##id,
-#define CALC_FLAG_ROW(id, flag, what, of, ...)                                                     \
-    {.name = (flag), .value = (what), .kind = CALC_OPT_##of, __VA_ARGS__},
-
 /** Lists on standard error the given flags that have no effect here. */
 void calc_as_tell_unused(const calc_args *args);
 

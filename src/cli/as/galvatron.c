@@ -346,25 +346,26 @@ static const char *const formats[] = {"text", "json", NULL};
 #define TAKES_UNUSED .value = "VALUE", .lone = true, .unused = true
 
 #define OWN(X)                                                                                     \
-    X(COMPAT, "--compat", NULL, TEXT, .ours = true,                                                \
+    X(COMPAT, "--compat", NULL, .ours = true,                                                      \
       .doc = "answer as upstream does: its budget, whole MB, objective and ties")                  \
-    X(FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text", .ours = true,      \
+    X(FORMAT, "--format", "FORMAT", .choices = formats, .preset = "text", .ours = true,            \
       .doc = "what is printed")                                                                    \
-    X(MODEL, "--model", "APP", TEXT, .ours = true,                                                 \
+    X(MODEL, "--model", "APP", .ours = true,                                                       \
       .doc = "no profiles: a model of calc's, with --system; a path, or a name in models/")        \
-    X(SYSTEM, "--system", "SYS", TEXT, .ours = true, .doc = "likewise, a name in systems/")
+    X(SYSTEM, "--system", "SYS", .ours = true, .doc = "likewise, a name in systems/")
 
 enum {
 #define CALC_ARGUMENT(in, key, ...) FLAG_##key,
 #include "galvatron/arguments.fields.h"
 #undef CALC_ARGUMENT
-    OWN(CALC_FLAG_NUMBER_OF)
+    OWN(CALC_OPT_NUMBER)
 };
-static const calc_opt rows[] = {
+static const calc_arg rows[] = {{"FILE", .optional = true}, {0}};
+static const calc_opt opts[] = {
 #define CALC_ARGUMENT(in, key, kind_, where, ...) {.name = "--" #key, TAKES_##kind_, __VA_ARGS__},
 #include "galvatron/arguments.fields.h"
 #undef CALC_ARGUMENT
-    OWN(CALC_FLAG_ROW){0}};
+    OWN(CALC_OPT_ROW){0}};
 static const char *const examples[] = {
     "calc as galvatron search search_dist.yaml",
     "calc as galvatron search --model llama2-7B --system a100_sxm_40g --memory_constraint 36 "
@@ -389,17 +390,17 @@ static calc_status read_file(task *t, calc_errors *errors)
 static bool take_flags(task *t, char *complaint, size_t size)
 {
     char why[400];
-    for (int i = 0; i < FLAG_COMPAT; i++) {
+    for (int i = 0; i < OPT_COMPAT; i++) {
         const calc_galvatron_argument *row = &calc_galvatron_argument_rows[i];
         /* Unused arguments of flags and files are reported later, in one line each. */
         bool takes = calc_opt_given(t->flags, i) && row->kind != CALC_GALVATRON_TAKES_UNUSED;
         if (takes && !calc_galvatron_arguments_set(&t->arguments, row, calc_opt_value(t->flags, i),
                                                    why, sizeof why)) {
-            snprintf(complaint, size, "%s: %s", rows[i].name, why);
+            snprintf(complaint, size, "%s: %s", opts[i].name, why);
             return false;
         }
     }
-    t->arguments.request.compat = calc_opt_given(t->flags, FLAG_COMPAT);
+    t->arguments.request.compat = calc_opt_given(t->flags, OPT_COMPAT);
     return true;
 }
 
@@ -416,8 +417,8 @@ static calc_status take_model(task *t, calc_errors *errors)
     calc_galvatron_arguments *a = &t->arguments;
     calc_input app = {.text = {0}};
     calc_status status =
-        calc_input_load(&app, CALC_KIND_APP, &t->app, calc_opt_value(t->flags, FLAG_MODEL), errors);
-    calc_status other = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(t->flags, FLAG_SYSTEM),
+        calc_input_load(&app, CALC_KIND_APP, &t->app, calc_opt_value(t->flags, OPT_MODEL), errors);
+    calc_status other = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(t->flags, OPT_SYSTEM),
                                            &t->system, errors);
     if (!status && !other) {
         calc_galvatron_request of = a->request;
@@ -439,8 +440,8 @@ static calc_exit prepare(task *t, calc_errors *errors)
 {
     char complaint[512];
     const calc_args *f = t->flags;
-    bool model = calc_opt_value(f, FLAG_MODEL);
-    if (model != (calc_opt_value(f, FLAG_SYSTEM) != NULL)) {
+    bool model = calc_opt_value(f, OPT_MODEL);
+    if (model != (calc_opt_value(f, OPT_SYSTEM) != NULL)) {
         return calc_complain_usage(f->command, "--model and --system are given together");
     }
     calc_galvatron_arguments_start(&t->arguments);
@@ -474,12 +475,12 @@ static calc_exit run(const calc_args *flags)
     const calc_galvatron_arguments *a = &t.arguments;
     calc_galvatron_paths paths = calc_galvatron_arguments_paths(a);
     calc_status status =
-        calc_opt_value(flags, FLAG_MODEL)
+        calc_opt_value(flags, OPT_MODEL)
             ? calc_galvatron_profiles_of_model(&t.app, &t.system, &a->request, &t.profiles, &errors)
             : calc_galvatron_profiles_load(&t.profiles, &a->request, &paths, &errors);
     return status == CALC_OK
                ? job_run(&t, a->output_config_path, calc_galvatron_layout_name(&a->request, name),
-                         calc_opt_value(flags, FLAG_FORMAT), calc_galvatron_layout_write, NULL,
+                         calc_opt_value(flags, OPT_FORMAT), calc_galvatron_layout_write, NULL,
                          &errors)
                : calc_complain_failure(&errors);
 }
@@ -493,10 +494,7 @@ const calc_command calc_as_galvatron = {
         "takes least in the memory there is, and writes the strategy file that Galvatron "
         "trains from. FILE has a search_engine block, as YAML or JSON; flags count more. With "
         "--model and --system nothing need have been profiled.",
-    .opts = rows,
-    .args = (const calc_arg[]){{"FILE", .optional = true}, {0}},
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};
 
 /* ---- PaddleNLP's port ------------------------------------------------------------------------ */
 
@@ -505,62 +503,61 @@ static const char *const spaces[] = {"tp", "tp+sp", NULL};
 static const char *const offs[] = {"0", "1", NULL};
 
 #define PADDLE(X)                                                                                  \
-    X(TIME_MODE, "--time_profile_mode", "MODE", TEXT, .choices = calc_galvatron_time_words,        \
+    X(TIME_MODE, "--time_profile_mode", "MODE", .choices = calc_galvatron_time_words,              \
       .preset = "static", .doc = "how times follow from the profile")                              \
-    X(MEMORY_MODE, "--memory_profile_mode", "MODE", TEXT, .choices = calc_galvatron_memory_words,  \
+    X(MEMORY_MODE, "--memory_profile_mode", "MODE", .choices = calc_galvatron_memory_words,        \
       .also = "--profile_mode", .preset = "static", .doc = "how memory follows from the profile")  \
-    X(TYPES, "--num_layertype", "N", WHOLE, .lo = 1, .hi = CALC_GALVATRON_TYPES, .preset = "1",    \
+    X(TYPES, "--num_layertype", "N", CALC_OPT_IS_WHOLE(1, CALC_GALVATRON_TYPES), .preset = "1",    \
       .doc = "types of layers")                                                                    \
-    X(HIDDEN, "--hidden_size_list", "N[,N]...", TEXT, .needed = true, .doc = "width of each type") \
-    X(LAYERS, "--layernum_list", "N[,N]...", TEXT, .also = "--layer_num_list", .needed = true,     \
+    X(HIDDEN, "--hidden_size_list", "N[,N]...", .needed = true, .doc = "width of each type")       \
+    X(LAYERS, "--layernum_list", "N[,N]...", .also = "--layer_num_list", .needed = true,           \
       .doc = "layers of each type")                                                                \
-    X(SEQ, "--seqlen_list", "N[,N]...", TEXT, .needed = true, .doc = "tokens of a sequence")       \
-    X(PROFILED, "--profile_gpu_num", "N", WHOLE, .lo = 1, .hi = 65536,                             \
+    X(SEQ, "--seqlen_list", "N[,N]...", .needed = true, .doc = "tokens of a sequence")             \
+    X(PROFILED, "--profile_gpu_num", "N", CALC_OPT_IS_WHOLE(1, 65536),                             \
       .doc = "GPUs of the profiles; those of --world_size")                                        \
-    X(TIME, "--time_profile_data_path", "FILE", TEXT, .needed = true,                              \
+    X(TIME, "--time_profile_data_path", "FILE", .needed = true,                                    \
       .doc = "computation_profiling_*.json")                                                       \
-    X(MEMORY, "--memory_profile_data_path", "FILE", TEXT, .needed = true,                          \
+    X(MEMORY, "--memory_profile_data_path", "FILE", .needed = true,                                \
       .doc = "memory_profiling_*.json")                                                            \
-    X(OVERLAP, "--overlap_coe_path", "FILE", TEXT, .needed = true,                                 \
-      .doc = "overlap_coefficient.json")                                                           \
-    X(ALLREDUCE, "--allreduce_coe_path", "FILE", TEXT, .needed = true,                             \
+    X(OVERLAP, "--overlap_coe_path", "FILE", .needed = true, .doc = "overlap_coefficient.json")    \
+    X(ALLREDUCE, "--allreduce_coe_path", "FILE", .needed = true,                                   \
       .doc = "allreduce_bandwidth_*.json")                                                         \
-    X(P2P, "--p2p_coe_path", "FILE", TEXT, .needed = true, .doc = "p2p_bandwidth_*.json")          \
-    X(COLLECTIVES, "--sp_time_path", "FILE", TEXT, .needed = true, .doc = "sp_time_*.json")        \
-    X(GRAIN, "--search_granularity", "WORD", TEXT, .choices = grains, .preset = "fine-grained",    \
+    X(P2P, "--p2p_coe_path", "FILE", .needed = true, .doc = "p2p_bandwidth_*.json")                \
+    X(COLLECTIVES, "--sp_time_path", "FILE", .needed = true, .doc = "sp_time_*.json")              \
+    X(GRAIN, "--search_granularity", "WORD", .choices = grains, .preset = "fine-grained",          \
       .doc = "layers may differ, or not")                                                          \
-    X(WORLD, "--world_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8", .doc = "GPUs")       \
-    X(MIN_BATCH, "--min_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
+    X(WORLD, "--world_size", "N", CALC_OPT_IS_WHOLE(1, 65536), .preset = "8", .doc = "GPUs")       \
+    X(MIN_BATCH, "--min_bsz", "N", CALC_OPT_IS_WHOLE(1, 1e8), .preset = "8",                       \
       .doc = "first global batch")                                                                 \
-    X(MAX_BATCH, "--max_bsz", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                       \
+    X(MAX_BATCH, "--max_bsz", "N", CALC_OPT_IS_WHOLE(1, 1e8), .preset = "8",                       \
       .doc = "last global batch")                                                                  \
-    X(STEP, "--bsz_step", "N", WHOLE, .lo = 1, .hi = 1e8, .preset = "8",                           \
+    X(STEP, "--bsz_step", "N", CALC_OPT_IS_WHOLE(1, 1e8), .preset = "8",                           \
       .doc = "step between them")                                                                  \
-    X(MAX_TP, "--max_tp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
+    X(MAX_TP, "--max_tp_size", "N", CALC_OPT_IS_WHOLE(1, 65536), .preset = "8",                    \
       .doc = "largest degree of tensor parallelism, and of Ulysses")                               \
-    X(MAX_PP, "--max_pp_size", "N", WHOLE, .lo = 1, .hi = 65536, .preset = "8",                    \
+    X(MAX_PP, "--max_pp_size", "N", CALC_OPT_IS_WHOLE(1, 65536), .preset = "8",                    \
       .doc = "most stages")                                                                        \
-    X(PRECISION, "--mixed_precision_type", "WORD", TEXT,                                           \
-      .choices = calc_galvatron_precision_words, .preset = "bf16", .doc = "number format")         \
-    X(LIMIT, "--memory_upper_limit", "GB", NUMBER, .lo = 1, .hi = 65536, .preset = "24",           \
+    X(PRECISION, "--mixed_precision_type", "WORD", .choices = calc_galvatron_precision_words,      \
+      .preset = "bf16", .doc = "number format")                                                    \
+    X(LIMIT, "--memory_upper_limit", "GB", CALC_OPT_IS_NUMBER(1, 65536), .preset = "24",           \
       .doc = "memory of a GPU, in GB of 1,024 MB; over 20, 30 % are reserved")                     \
-    X(SPACE, "--sp_space", "WORD", TEXT, .choices = spaces, .preset = "tp",                        \
+    X(SPACE, "--sp_space", "WORD", .choices = spaces, .preset = "tp",                              \
       .doc = "tensor parallelism, or Ulysses too")                                                 \
-    X(LAYER_COUNT, "--layernum", "N", WHOLE, .lo = 1, .hi = 4000,                                  \
+    X(LAYER_COUNT, "--layernum", "N", CALC_OPT_IS_WHOLE(1, 4000),                                  \
       .doc = "layers; those of --layernum_list")                                                   \
-    X(NO_SDP, "--disable_sdp", "0|1", TEXT, .choices = offs, .preset = "0", .doc = "no stage 3")   \
-    X(NO_VTP, "--disable_vtp", "0|1", TEXT, .choices = offs, .preset = "0",                        \
+    X(NO_SDP, "--disable_sdp", "0|1", .choices = offs, .preset = "0", .doc = "no stage 3")         \
+    X(NO_VTP, "--disable_vtp", "0|1", .choices = offs, .preset = "0",                              \
       .doc = "embedding and head are not split")                                                   \
-    X(PARALLEL, "--parallel_search", "0|1", TEXT, .unused = true,                                  \
+    X(PARALLEL, "--parallel_search", "0|1", .unused = true,                                        \
       .doc = "without effect: the search needs no helpers")                                        \
-    X(LOG, "--log_dir", "DIR", TEXT, .unused = true, .doc = "without effect: there is no log")     \
-    X(OUT, "--output_path", "DIR", TEXT, .ours = true, .preset = "configs",                        \
+    X(LOG, "--log_dir", "DIR", .unused = true, .doc = "without effect: there is no log")           \
+    X(OUT, "--output_path", "DIR", .ours = true, .preset = "configs",                              \
       .doc = "folder of fine_grained_config.json")                                                 \
-    X(PADDLE_FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text",             \
-      .ours = true, .doc = "what is printed")
+    X(PADDLE_FORMAT, "--format", "FORMAT", .choices = formats, .preset = "text", .ours = true,     \
+      .doc = "what is printed")
 
-enum { PADDLE(CALC_FLAG_NUMBER_OF) };
-static const calc_opt paddle_rows[] = {PADDLE(CALC_FLAG_ROW){0}};
+enum { PADDLE(CALC_OPT_NUMBER) };
+static const calc_opt paddle_rows[] = {PADDLE(CALC_OPT_ROW){0}};
 static const char *const paddle_examples[] = {
     "calc as galvatron-paddle --hidden_size_list 5120 --layernum_list 72 --seqlen_list 32768 "
     "--world_size 64 --memory_upper_limit 95 --time_profile_mode sequence ...",
@@ -582,8 +579,7 @@ static bool take_lists(task *t, char *complaint, size_t size)
     static const struct {
         int row;
         const char *name;
-    } lists[] = {
-        {FLAG_HIDDEN, "hidden_size"}, {FLAG_LAYERS, "num_layers"}, {FLAG_SEQ, "seq_length"}};
+    } lists[] = {{OPT_HIDDEN, "hidden_size"}, {OPT_LAYERS, "num_layers"}, {OPT_SEQ, "seq_length"}};
     char why[400];
     for (size_t i = 0; i < 3; i++) {
         const calc_galvatron_argument *at = calc_galvatron_argument_rows;
@@ -596,9 +592,9 @@ static bool take_lists(task *t, char *complaint, size_t size)
             return false;
         }
     }
-    if (t->arguments.num_layers.count != count(t->flags, FLAG_TYPES)) {
+    if (t->arguments.num_layers.count != count(t->flags, OPT_TYPES)) {
         snprintf(complaint, size, "--layernum_list: %d values, and --num_layertype says %jd",
-                 t->arguments.num_layers.count, count(t->flags, FLAG_TYPES));
+                 t->arguments.num_layers.count, count(t->flags, OPT_TYPES));
         return false;
     }
     return true;
@@ -609,25 +605,25 @@ static void take_request(task *t)
     enum { NODE = 8 };
     const calc_args *f = t->flags;
     calc_galvatron_request *r = &t->arguments.request;
-    int64_t world = count(f, FLAG_WORLD);
+    int64_t world = count(f, OPT_WORLD);
     r->dialect = CALC_GALVATRON_PADDLE;
     r->num_gpus_per_node = world < NODE ? world : NODE;
     r->num_nodes = world % r->num_gpus_per_node == 0 ? world / r->num_gpus_per_node : 0;
-    r->memory_constraint = calc_opt_real(f, FLAG_LIMIT);
+    r->memory_constraint = calc_opt_real(f, OPT_LIMIT);
     r->default_dp_type = CALC_GALVATRON_ZERO2;
     r->pipeline_type = CALC_GALVATRON_PIPEDREAM_FLUSH;
-    r->mixed_precision = (calc_galvatron_precision)word(f, FLAG_PRECISION);
-    r->time_profile_mode = (calc_galvatron_time_mode)word(f, FLAG_TIME_MODE);
-    r->memory_profile_mode = (calc_galvatron_memory_mode)word(f, FLAG_MEMORY_MODE);
-    r->min_bsz = count(f, FLAG_MIN_BATCH);
-    r->max_bsz = count(f, FLAG_MAX_BATCH);
-    r->bsz_scale = count(f, FLAG_STEP);
-    r->max_tp_deg = r->max_sp_deg = count(f, FLAG_MAX_TP);
-    r->max_pp_deg = count(f, FLAG_MAX_PP);
-    r->disable_sp = word(f, FLAG_SPACE) == 0;
-    r->disable_fsdp = word(f, FLAG_NO_SDP);
-    r->disable_embedding_lmhead_tp = r->disable_embedding_lmhead_sp = word(f, FLAG_NO_VTP);
-    r->fine_grained = word(f, FLAG_GRAIN) == 0;
+    r->mixed_precision = (calc_galvatron_precision)word(f, OPT_PRECISION);
+    r->time_profile_mode = (calc_galvatron_time_mode)word(f, OPT_TIME_MODE);
+    r->memory_profile_mode = (calc_galvatron_memory_mode)word(f, OPT_MEMORY_MODE);
+    r->min_bsz = count(f, OPT_MIN_BATCH);
+    r->max_bsz = count(f, OPT_MAX_BATCH);
+    r->bsz_scale = count(f, OPT_STEP);
+    r->max_tp_deg = r->max_sp_deg = count(f, OPT_MAX_TP);
+    r->max_pp_deg = count(f, OPT_MAX_PP);
+    r->disable_sp = word(f, OPT_SPACE) == 0;
+    r->disable_fsdp = word(f, OPT_NO_SDP);
+    r->disable_embedding_lmhead_tp = r->disable_embedding_lmhead_sp = word(f, OPT_NO_VTP);
+    r->fine_grained = word(f, OPT_GRAIN) == 0;
     strcpy(t->arguments.model_size, "llama");
 }
 
@@ -635,7 +631,7 @@ static void take_request(task *t)
 static bool check_twins(const task *t, char *complaint, size_t size)
 {
     const calc_args *f = t->flags;
-    int64_t world = count(f, FLAG_WORLD);
+    int64_t world = count(f, OPT_WORLD);
     if ((world & (world - 1)) != 0) {
         snprintf(complaint, size, "--world_size: %jd is not a power of two", world);
         return false;
@@ -644,14 +640,14 @@ static bool check_twins(const task *t, char *complaint, size_t size)
     for (int i = 0; i < t->arguments.num_layers.count; i++) {
         layers += t->arguments.num_layers.of[i];
     }
-    if (calc_opt_given(f, FLAG_PROFILED) && count(f, FLAG_PROFILED) != count(f, FLAG_WORLD)) {
+    if (calc_opt_given(f, OPT_PROFILED) && count(f, OPT_PROFILED) != count(f, OPT_WORLD)) {
         snprintf(complaint, size, "--profile_gpu_num: %jd, and --world_size is %jd",
-                 count(f, FLAG_PROFILED), count(f, FLAG_WORLD));
+                 count(f, OPT_PROFILED), count(f, OPT_WORLD));
         return false;
     }
-    if (calc_opt_given(f, FLAG_LAYER_COUNT) && count(f, FLAG_LAYER_COUNT) != layers) {
+    if (calc_opt_given(f, OPT_LAYER_COUNT) && count(f, OPT_LAYER_COUNT) != layers) {
         snprintf(complaint, size, "--layernum: %jd, and --layernum_list has %jd",
-                 count(f, FLAG_LAYER_COUNT), layers);
+                 count(f, OPT_LAYER_COUNT), layers);
         return false;
     }
     return true;
@@ -670,16 +666,16 @@ static calc_exit run_paddle(const calc_args *flags)
         return calc_complain_usage(flags->command, complaint);
     }
     const calc_galvatron_paths paths = {
-        {calc_opt_value(flags, FLAG_TIME), calc_opt_value(flags, FLAG_MEMORY),
-         calc_opt_value(flags, FLAG_ALLREDUCE), calc_opt_value(flags, FLAG_P2P),
-         calc_opt_value(flags, FLAG_OVERLAP), calc_opt_value(flags, FLAG_COLLECTIVES)}};
+        {calc_opt_value(flags, OPT_TIME), calc_opt_value(flags, OPT_MEMORY),
+         calc_opt_value(flags, OPT_ALLREDUCE), calc_opt_value(flags, OPT_P2P),
+         calc_opt_value(flags, OPT_OVERLAP), calc_opt_value(flags, OPT_COLLECTIVES)}};
     calc_as_tell_unused(flags);
     if (calc_galvatron_profiles_load(&t.profiles, &t.arguments.request, &paths, &errors) !=
         CALC_OK) {
         return calc_complain_failure(&errors);
     }
-    calc_exit code = job_run(&t, calc_opt_value(flags, FLAG_OUT), CALC_GALVATRON_PADDLE_FILE,
-                             calc_opt_value(flags, FLAG_PADDLE_FORMAT), calc_galvatron_paddle_write,
+    calc_exit code = job_run(&t, calc_opt_value(flags, OPT_OUT), CALC_GALVATRON_PADDLE_FILE,
+                             calc_opt_value(flags, OPT_PADDLE_FORMAT), calc_galvatron_paddle_write,
                              calc_galvatron_paddle_options, &errors);
     if (t.found.best.feasible && !calc_galvatron_paddle_uniform(&t.layout)) {
         calc_say("calc as galvatron-paddle: layers differ; options of the trainer are those "

@@ -21,59 +21,61 @@ static const char *const modes[] = {"fast_mode", "full_precision", NULL};
 
 /* MindSpeed's flags first. They are read as settings of the script and reported last. */
 #define THEIRS(X)                                                                                  \
-    X(PARALLEL, "--auto-parallel", NULL, TEXT, .doc = NOTHING)                                     \
-    X(NODES, "--nnodes", "N", TEXT, .also = "--nodes", .doc = "nodes at hand")                     \
-    X(EACH, "--nproc-per-node", "N", TEXT, .also = "--nproc_per_node", .doc = "devices of a node") \
-    X(TARGET, "--target-nnodes", "N", TEXT,                                                        \
+    X(PARALLEL, "--auto-parallel", NULL, .doc = NOTHING)                                           \
+    X(NODES, "--nnodes", "N", .also = "--nodes", .doc = "nodes at hand")                           \
+    X(EACH, "--nproc-per-node", "N", .also = "--nproc_per_node", .doc = "devices of a node")       \
+    X(TARGET, "--target-nnodes", "N",                                                              \
       .doc = "nodes that are planned for, generation 2; without: those at hand")                   \
-    X(MODE, "--search-algo", "MODE", TEXT, .choices = modes,                                       \
+    X(MODE, "--search-algo", "MODE", .choices = modes,                                             \
       .doc = "what is measured next: one that may be the fastest, or any, in order")               \
-    X(MASTER, "--master-addr", "HOST", TEXT, .doc = NOTHING)                                       \
-    X(PORT, "--master-port", "N", TEXT, .doc = NOTHING)                                            \
-    X(RANK, "--node-rank", "N", TEXT, .doc = NOTHING)                                              \
-    X(WORK, "--work-dir", "FOLDER", TEXT, .doc = NOTHING)                                          \
-    X(LAYERS, "--num-layers", "N", TEXT, .doc = "Megatron's, as all that follow")                  \
-    X(HIDDEN, "--hidden-size", "N", TEXT, .doc = "width")                                          \
-    X(FFN, "--ffn-hidden-size", "N", TEXT, .doc = "width of the feed-forward layer")               \
-    X(HEADS, "--num-attention-heads", "N", TEXT, .doc = "heads")                                   \
-    X(SEQ, "--seq-length", "N", TEXT, .doc = "tokens of a sequence")                               \
-    X(BATCH, "--global-batch-size", "N", TEXT, .doc = "sequences of a step")                       \
-    X(VOCAB, "--vocab-size", "N", TEXT,                                                            \
+    X(MASTER, "--master-addr", "HOST", .doc = NOTHING)                                             \
+    X(PORT, "--master-port", "N", .doc = NOTHING)                                                  \
+    X(RANK, "--node-rank", "N", .doc = NOTHING)                                                    \
+    X(WORK, "--work-dir", "FOLDER", .doc = NOTHING)                                                \
+    X(LAYERS, "--num-layers", "N", .doc = "Megatron's, as all that follow")                        \
+    X(HIDDEN, "--hidden-size", "N", .doc = "width")                                                \
+    X(FFN, "--ffn-hidden-size", "N", .doc = "width of the feed-forward layer")                     \
+    X(HEADS, "--num-attention-heads", "N", .doc = "heads")                                         \
+    X(SEQ, "--seq-length", "N", .doc = "tokens of a sequence")                                     \
+    X(BATCH, "--global-batch-size", "N", .doc = "sequences of a step")                             \
+    X(VOCAB, "--vocab-size", "N",                                                                  \
       .doc = "words; without: no embedding and no head, since only the tokenizer knows")           \
-    X(SWIGLU, "--swiglu", NULL, TEXT, .doc = "a gated feed-forward layer")                         \
-    X(FP16, "--fp16", NULL, TEXT, .doc = "numbers; this or --bf16")                                \
-    X(BF16, "--bf16", NULL, TEXT, .doc = "numbers")                                                \
-    X(FLASH, "--use-flash-attn", NULL, TEXT, .doc = "needed, as the planner needs it")
+    X(SWIGLU, "--swiglu", NULL, .doc = "a gated feed-forward layer")                               \
+    X(FP16, "--fp16", NULL, .doc = "numbers; this or --bf16")                                      \
+    X(BF16, "--bf16", NULL, .doc = "numbers")                                                      \
+    X(FLASH, "--use-flash-attn", NULL, .doc = "needed, as the planner needs it")
 
 #define OURS(X)                                                                                    \
-    X(GENERATION, "--generation", "N", TEXT, .choices = generations, .preset = "2", .ours = true,  \
+    X(GENERATION, "--generation", "N", .choices = generations, .preset = "2", .ours = true,        \
       .doc = "of the planner: of July 2024, or of January 2025")                                   \
-    X(SYSTEM, "--system", "SYS", TEXT, .preset = "ascend_910b", .ours = true,                      \
+    X(SYSTEM, "--system", "SYS", .preset = "ascend_910b", .ours = true,                            \
       .doc = "the device and its networks: a path, or a name in systems/")                         \
-    X(PROFILES, "--profiles", "FOLDER", TEXT, .ours = true,                                        \
+    X(PROFILES, "--profiles", "FOLDER", .ours = true,                                              \
       .doc = "what was measured: files ..._MODULE.json, kernel_details.csv, comm_prof.csv, "       \
              "operator_cache.csv")                                                                 \
-    X(RESULTS, "--results", "FILE", TEXT, .ours = true,                                            \
+    X(RESULTS, "--results", "FILE", .ours = true,                                                  \
       .doc = "runs, as in model_results.csv: they count more than any model")                      \
-    X(SEED, "--seed", "N", WHOLE, .lo = 0, .hi = 1e9, .preset = "1", .ours = true,                 \
+    X(SEED, "--seed", "N", CALC_OPT_IS_WHOLE(0, 1e9), .preset = "1", .ours = true,                 \
       .doc = "of draws")                                                                           \
-    X(STOP, "--stop-threshold", "SHARE", NUMBER, .lo = 0, .hi = 1, .preset = "0.05", .ours = true, \
+    X(STOP, "--stop-threshold", "SHARE", CALC_OPT_IS_NUMBER(0, 1), .preset = "0.05", .ours = true, \
       .doc = "measure until the chance that one is faster by 1 % is below this")                   \
-    X(TRIALS, "--max-trials", "N", WHOLE, .lo = 0, .hi = 1e6, .preset = "0", .ours = true,         \
+    X(TRIALS, "--max-trials", "N", CALC_OPT_IS_WHOLE(0, 1e6), .preset = "0", .ours = true,         \
       .doc = "runs, at most; 0: any number")                                                       \
-    X(MEMORY, "--memory-model", "MODEL", TEXT, .choices = models, .preset = "mindspeed",           \
-      .ours = true, .doc = "what says which configurations fit")                                   \
-    X(CAPACITY, "--device-memory", "GIB", NUMBER, .lo = 1, .hi = 1e6, .ours = true,                \
+    X(MEMORY, "--memory-model", "MODEL", .choices = models, .preset = "mindspeed", .ours = true,   \
+      .doc = "what says which configurations fit")                                                 \
+    X(CAPACITY, "--device-memory", "GIB", CALC_OPT_IS_NUMBER(1, 1e6), .ours = true,                \
       .doc = "memory of a device, instead of the system's")                                        \
-    X(TOP, "--top", "N", WHOLE, .lo = 1, .hi = 1000000, .preset = "3", .ours = true,               \
+    X(TOP, "--top", "N", CALC_OPT_IS_WHOLE(1, 1000000), .preset = "3", .ours = true,               \
       .doc = "configurations shown, the fastest")                                                  \
-    X(LIST, "--list", NULL, TEXT, .ours = true,                                                    \
+    X(LIST, "--list", NULL, .ours = true,                                                          \
       .doc = "the whole space as CSV instead, or in the JSON document: GiB and ms")                \
-    X(FORMAT, "--format", "FORMAT", TEXT, .choices = formats, .preset = "text", .ours = true,      \
+    X(FORMAT, "--format", "FORMAT", .choices = formats, .preset = "text", .ours = true,            \
       .doc = "what is printed")
 
-enum { THEIRS(CALC_FLAG_NUMBER_OF) OURS(CALC_FLAG_NUMBER_OF) };
-static const calc_opt rows[] = {THEIRS(CALC_FLAG_ROW) OURS(CALC_FLAG_ROW){0}};
+#define FLAGS(X) THEIRS(X) OURS(X)
+
+CALC_OPTIONS(FLAGS);
+static const calc_arg rows[] = {{"SCRIPT", .optional = true}, {0}};
 static const char *const examples[] = {
     "calc as mindspeed search_llama_7b.sh --vocab-size 32000",
     "calc as mindspeed search_llama_7b.sh --generation 1 --profiles autoparallel_temp_cache",
@@ -99,7 +101,7 @@ typedef struct task {
 
 static size_t rows_of(const task *s)
 {
-    size_t top = (size_t)calc_opt_real(s->flags, FLAG_TOP);
+    size_t top = (size_t)calc_opt_real(s->flags, OPT_TOP);
     return s->ranking.fit < top ? s->ranking.fit : top;
 }
 
@@ -246,7 +248,7 @@ static void put_gib(calc_put *put, const char *key, double bytes)
 static void mindspeed_show_json(const task *shown, calc_output *out)
 {
     const calc_mindspeed_ranking *r = &shown->ranking;
-    size_t count = calc_opt_given(shown->flags, FLAG_LIST) ? r->count : rows_of(shown);
+    size_t count = calc_opt_given(shown->flags, OPT_LIST) ? r->count : rows_of(shown);
     calc_put put = calc_put_to(out);
     calc_put_document(&put);
     calc_putf(&put,
@@ -260,7 +262,7 @@ static void mindspeed_show_json(const task *shown, calc_output *out)
     } else {
         calc_put_raw(&put, "optimal_parallel_strategy", "null");
     }
-    calc_put_array(&put, calc_opt_given(shown->flags, FLAG_LIST) ? "space" : "top", CALC_PUT_LINES);
+    calc_put_array(&put, calc_opt_given(shown->flags, OPT_LIST) ? "space" : "top", CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
         static const char *const sources[] = {"none", "model", "measured"};
         const calc_mindspeed_config *f = &r->item[i].config;
@@ -354,9 +356,9 @@ static calc_status read_settings(task *t, calc_errors *errors)
         status = calc_settings_from_script(&t->settings, text.data, text.length, NULL);
     }
     calc_text_free(&text);
-    for (int i = 0; i < FLAG_GENERATION && status == CALC_OK; i++) {
+    for (int i = 0; i < OPT_GENERATION && status == CALC_OK; i++) {
         if (calc_opt_given(f, i) &&
-            !calc_settings_put(&t->settings, rows[i].name, calc_opt_value(f, i))) {
+            !calc_settings_put(&t->settings, opts[i].name, calc_opt_value(f, i))) {
             calc_end_without_memory();
         }
     }
@@ -366,22 +368,22 @@ static calc_status read_settings(task *t, calc_errors *errors)
 static calc_status load(task *t, calc_errors *errors)
 {
     const calc_args *f = t->flags;
-    bool first = strcmp(calc_opt_value(f, FLAG_GENERATION), "1") == 0;
+    bool first = strcmp(calc_opt_value(f, OPT_GENERATION), "1") == 0;
     t->study =
         (calc_mindspeed_study){.arguments = &t->arguments,
                                .system = &t->system,
                                .generation = first ? CALC_MINDSPEED_GEN1 : CALC_MINDSPEED_GEN2,
-                               .profiles = calc_opt_value(f, FLAG_PROFILES),
-                               .calc_memory = strcmp(calc_opt_value(f, FLAG_MEMORY), "calc") == 0};
+                               .profiles = calc_opt_value(f, OPT_PROFILES),
+                               .calc_memory = strcmp(calc_opt_value(f, OPT_MEMORY), "calc") == 0};
     calc_status status = read_settings(t, errors);
     status = status ? status
                     : calc_mindspeed_arguments_read(&t->arguments, &t->settings,
                                                     t->study.generation, f->argument[0], errors);
     status = status ? status
                     : calc_input_load(&t->input, CALC_KIND_SYSTEM, &t->system,
-                                      calc_opt_value(f, FLAG_SYSTEM), errors);
-    if (status == CALC_OK && calc_opt_value(f, FLAG_CAPACITY)) {
-        t->system.chip.mem1.capacity_bytes = calc_opt_real(f, FLAG_CAPACITY) * 1073741824.0;
+                                      calc_opt_value(f, OPT_SYSTEM), errors);
+    if (status == CALC_OK && calc_opt_value(f, OPT_CAPACITY)) {
+        t->system.chip.mem1.capacity_bytes = calc_opt_real(f, OPT_CAPACITY) * 1073741824.0;
     }
     return status;
 }
@@ -407,11 +409,11 @@ static void take_notes(task *t)
 static calc_status rank(task *t, calc_errors *errors)
 {
     const calc_args *f = t->flags;
-    const char *results = calc_opt_value(f, FLAG_RESULTS);
+    const char *results = calc_opt_value(f, OPT_RESULTS);
     const calc_tune_prior prior = calc_tune_prior_default();
     calc_tune_options options = calc_tune_options_default(&prior);
-    options.seed = (uint64_t)calc_opt_real(f, FLAG_SEED);
-    options.stop = t->arguments.every ? 0 : calc_opt_real(f, FLAG_STOP);
+    options.seed = (uint64_t)calc_opt_real(f, OPT_SEED);
+    options.stop = t->arguments.every ? 0 : calc_opt_real(f, OPT_STOP);
     options.chooser = t->arguments.every ? CALC_TUNE_CHOOSER_ORDER : options.chooser;
     calc_status status =
         results ? calc_mindspeed_results_read(&t->results, results, errors) : CALC_OK;
@@ -421,7 +423,7 @@ static calc_status rank(task *t, calc_errors *errors)
     status = status
                  ? status
                  : calc_mindspeed_rank(&t->study, t->study.profiles ? &t->evidence : NULL,
-                                       &t->results, &options, (size_t)calc_opt_real(f, FLAG_TRIALS),
+                                       &t->results, &options, (size_t)calc_opt_real(f, OPT_TRIALS),
                                        &t->ranking, errors);
     if (status == CALC_OK) {
         take_notes(t);
@@ -453,12 +455,12 @@ static void name_times(task *t)
 
 static calc_status show(task *t, calc_errors *errors)
 {
-    bool json = strcmp(calc_opt_value(t->flags, FLAG_FORMAT), "json") == 0;
+    bool json = strcmp(calc_opt_value(t->flags, OPT_FORMAT), "json") == 0;
     name_times(t);
     calc_output *out = calc_write_to("-");
-    (json                                  ? mindspeed_show_json
-     : calc_opt_given(t->flags, FLAG_LIST) ? mindspeed_show_csv
-                                           : mindspeed_show)(t, out);
+    (json                                 ? mindspeed_show_json
+     : calc_opt_given(t->flags, OPT_LIST) ? mindspeed_show_csv
+                                          : mindspeed_show)(t, out);
     calc_status status = calc_output_close(out, errors);
     mindspeed_show_notes(t);
     return status;
@@ -505,8 +507,5 @@ const calc_command calc_as_mindspeed = {
         "Takes a launch script of MindSpeed or Megatron-LM, its arguments, or both, of which "
         "the arguments count more; the sizes of its layout are what is searched. Other flags "
         "of Megatron-LM are understood too. SCRIPT comes first, or after a flag of this list.",
-    .opts = rows,
-    .examples = examples,
-    .args = (const calc_arg[]){{"SCRIPT", .optional = true}, {0}},
     .passes = true,
-    .run = run};
+    CALC_COMMAND_PARTS};

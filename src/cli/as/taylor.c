@@ -352,34 +352,33 @@ static void put_table(ranked *const *results, size_t count, calc_output *out)
 }
 
 #define FLAGS(X)                                                                                   \
-    X(YAML, "--yaml_path", "DIR", TEXT, .preset = "./output/dryrun_yaml/",                         \
+    X(YAML, "--yaml_path", "DIR", .preset = "./output/dryrun_yaml/",                               \
       .doc = "folder of configurations, DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml")                    \
-    X(MINDFORMERS, "--mindformers_dir", "PATH", TEXT, .also = "--mindfomres_dir", .unused = true,  \
+    X(MINDFORMERS, "--mindformers_dir", "PATH", .also = "--mindfomres_dir", .unused = true,        \
       .doc = "no effect: nothing is run")                                                          \
-    X(PROFILES, "--parser_result", "FILE", TEXT,                                                   \
+    X(PROFILES, "--parser_result", "FILE",                                                         \
       .doc =                                                                                       \
           "profiles: CSV, dp,tp,pp,ep,dmratio,bfratio,re_grow_ration,hratio,moe_bw; a blank is "   \
           "0.3, 2, 1, 1.5; moe_bw, the forward time of a layer with experts in milliseconds, "     \
           "is needed; without the file all are of calc's model on --system")                       \
-    X(PROFILE_DATA, "--profile_data_dir", "PATH", TEXT, .unused = true,                            \
+    X(PROFILE_DATA, "--profile_data_dir", "PATH", .unused = true,                                  \
       .doc = "no effect: timelines are not read")                                                  \
-    X(SOLVER, "--solver_name", "NAME", TEXT, .preset = "calc", .choices = calc_taylor_solvers,     \
+    X(SOLVER, "--solver_name", "NAME", .preset = "calc", .choices = calc_taylor_solvers,           \
       .doc = "calc's own search, or GLPK's glpsol, if it is installed; HIGHS is calc's")           \
-    X(GBS, "--gbs", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1024", .doc = "global batch size")  \
-    X(CANDIDATES, "--nd_path", "FILE", TEXT,                                                       \
-      .doc = "only the layouts of this nd_candidate_config.csv")                                   \
+    X(GBS, "--gbs", "N", CALC_OPT_IS_WHOLE(1, 1e9), .preset = "1024", .doc = "global batch size")  \
+    X(CANDIDATES, "--nd_path", "FILE", .doc = "only the layouts of this nd_candidate_config.csv")  \
     CALC_TAYLOR_SYSTEM_FLAG(X)                                                                     \
-    X(TIME, "--time_limit", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e9, .ours = true,               \
+    X(TIME, "--time_limit", "SECONDS", CALC_OPT_IS_NUMBER(0.001, 1e9), .ours = true,               \
       .doc = "time limit of the solver for each layout; without it none")                          \
-    X(CHECK, "--check", "YES|NO", BOOL, .preset = "yes", .ours = true,                             \
+    X(CHECK, "--check", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "yes", .ours = true,            \
       .doc = "check peaks with calc's model, and tighten the limits at most five times")           \
-    X(COMPAT, "--taylor_compat", "YES|NO", BOOL, .preset = "no", .ours = true,                     \
+    X(COMPAT, "--taylor_compat", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "no", .ours = true,    \
       .doc = "as shipped: a dense layer that recomputes takes a forward more, whatever its ratio") \
-    X(OUTPUT, "--output_path", "DIR", TEXT, .preset = "./pipeline_output/", .ours = true,          \
+    X(OUTPUT, "--output_path", "DIR", .preset = "./pipeline_output/", .ours = true,                \
       .doc = "where test_result_<time>.csv goes")
 
-enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+CALC_OPTIONS(FLAGS);
+static const calc_arg rows[] = {{0}};
 static const char *const examples[] = {
     "calc as taylor rank --yaml_path ./output/dryrun_yaml/ --parser_result profiling_result.csv",
     NULL};
@@ -401,7 +400,7 @@ static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
             return true;
         }
     }
-    return !calc_opt_given(r->flags, FLAG_CANDIDATES);
+    return !calc_opt_given(r->flags, OPT_CANDIDATES);
 }
 
 static void add(ranking *r, const char *folder, const char *name)
@@ -426,7 +425,7 @@ static int by_path(const void *a, const void *b)
 
 static calc_status list_candidates(ranking *r, calc_errors *errors)
 {
-    const char *path = calc_opt_value(r->flags, FLAG_YAML);
+    const char *path = calc_opt_value(r->flags, OPT_YAML);
     DIR *folder = opendir(path);
     if (!folder) {
         return calc_errors_at(errors, errno == ENOENT ? CALC_ERR_NOT_FOUND : CALC_ERR_IO, path, 0,
@@ -441,7 +440,7 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
         return calc_errors_at(
             errors, CALC_ERR_NOT_FOUND, path, 0, 0, "calc as taylor nd writes them",
             "no DP<n>_TP<n>_PP<n>_EP<n>_pretrain.yaml%s",
-            calc_opt_given(r->flags, FLAG_CANDIDATES) ? " that --nd_path has" : "");
+            calc_opt_given(r->flags, OPT_CANDIDATES) ? " that --nd_path has" : "");
     }
     CALC_SORT(r->item, r->count, by_path);
     return CALC_OK;
@@ -450,14 +449,14 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
 static calc_taylor_solver wanted_solver(const ranking *r)
 {
     return (calc_taylor_solver)calc_choice_index(calc_taylor_solvers,
-                                                 calc_opt_value(r->flags, FLAG_SOLVER));
+                                                 calc_opt_value(r->flags, OPT_SOLVER));
 }
 
 /* Costs from the profile, or from calc's model if there are no profiles. */
 static calc_status find_ratios(const ranking *r, const ranked *one, calc_taylor_ratios *out,
                                calc_errors *errors)
 {
-    const char *path = calc_opt_value(r->flags, FLAG_PROFILES);
+    const char *path = calc_opt_value(r->flags, OPT_PROFILES);
     const calc_taylor_candidate *c = &one->candidate;
     if (!path) {
         *out = calc_taylor_ratios_of(&one->file.config, &r->system, &one->job.exec);
@@ -489,7 +488,7 @@ static void solve(const ranking *r, ranked *one)
     }
     if (status == CALC_OK) {
         status = calc_taylor_job_of(&one->file.config, &r->system,
-                                    (int64_t)calc_opt_real(r->flags, FLAG_GBS), &one->job, &errors);
+                                    (int64_t)calc_opt_real(r->flags, OPT_GBS), &one->job, &errors);
         calc_taylor_place(&errors, one->path);
     }
     status = status ? status : find_ratios(r, one, &ratios, &errors);
@@ -497,10 +496,10 @@ static void solve(const ranking *r, ranked *one)
         calc_taylor_job *j = &one->job;
         const char *less = getenv("ENABLE_LESS_MEM_VPP");
         j->ask.less_memory = less && strcmp(less, "1") == 0;
-        j->ask.shipped = calc_opt_truth(r->flags, FLAG_COMPAT);
-        j->check = calc_opt_truth(r->flags, FLAG_CHECK);
+        j->ask.shipped = calc_opt_truth(r->flags, OPT_COMPAT);
+        j->check = calc_opt_truth(r->flags, OPT_CHECK);
         j->solver = wanted_solver(r);
-        j->time_limit_s = calc_opt_real(r->flags, FLAG_TIME);
+        j->time_limit_s = calc_opt_real(r->flags, OPT_TIME);
         one->job.ratios = ratios;
         status = calc_taylor_solve(&one->job, &errors);
     }
@@ -527,7 +526,7 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
     char stamp[32], name[64], path[CALC_AS_PATH_SIZE];
     time_t now = time(NULL);
     struct tm local;
-    const char *folder = calc_opt_value(r->flags, FLAG_OUTPUT);
+    const char *folder = calc_opt_value(r->flags, OPT_OUTPUT);
     calc_status status = calc_as_make_folder(folder, errors);
     strftime(stamp, sizeof stamp, "%Y%m%d%H%M%S", localtime_r(&now, &local));
     snprintf(name, sizeof name, "test_result_%s.csv", stamp);
@@ -549,17 +548,17 @@ static calc_status write_results(const ranking *r, calc_output *shown, calc_erro
 
 static calc_status read_all(ranking *r, calc_errors *errors)
 {
-    const char *only = calc_opt_value(r->flags, FLAG_CANDIDATES);
-    calc_status status = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(r->flags, FLAG_SYSTEM),
+    const char *only = calc_opt_value(r->flags, OPT_CANDIDATES);
+    calc_status status = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(r->flags, OPT_SYSTEM),
                                             &r->system, errors);
     if (status == CALC_OK && only) {
         status = calc_csv_table_read(&r->only, &calc_taylor_probes, only, errors);
     }
     status = status ? status : list_candidates(r, errors);
-    if (status == CALC_OK && calc_opt_given(r->flags, FLAG_PROFILES)) {
+    if (status == CALC_OK && calc_opt_given(r->flags, OPT_PROFILES)) {
         /* Reports wrong rows and keeps the others. */
         status = calc_csv_table_read(&r->profiles, &calc_taylor_profiles,
-                                     calc_opt_value(r->flags, FLAG_PROFILES), errors);
+                                     calc_opt_value(r->flags, OPT_PROFILES), errors);
         status = r->profiles.count > 0 ? CALC_OK : status;
     }
     return status;
@@ -606,7 +605,4 @@ const calc_command calc_as_taylor_rank = {
         "has them, cheapest first, those that fail or fit nowhere last. One that fails does "
         "not stop the others; its reason is in model_status. cost is milliseconds. Ends with "
         "status 1 if none fits.",
-    .args = (const calc_arg[]){{0}},
-    .opts = rows,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

@@ -11,7 +11,7 @@
 
 /** A calc flag that all three programs have. */
 #define CALC_TAYLOR_SYSTEM_FLAG(X)                                                                 \
-    X(SYSTEM, "--system", "SYS", TEXT, .preset = "ascend_910b", .ours = true,                      \
+    X(SYSTEM, "--system", "SYS", .preset = "ascend_910b", .ours = true,                            \
       .doc = "the machine, whose framework and reserve are part of its memory: a path, or a name " \
              "in systems/; how much there is, the configuration says")
 

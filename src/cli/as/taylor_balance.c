@@ -15,54 +15,53 @@
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
-    X(YAML, "-yaml", "FILE", TEXT,                                                                 \
+    X(YAML, "-yaml", "FILE",                                                                       \
       .doc = "the configuration; offset and recompute_config are written into it")                 \
-    X(MINDFORMERS, "-mindformers", "PATH", TEXT, .unused = true,                                   \
-      .doc = "no effect: nothing is run")                                                          \
-    X(SOLVER, "-solver_name", "NAME", TEXT, .also = "-solver", .preset = "calc",                   \
+    X(MINDFORMERS, "-mindformers", "PATH", .unused = true, .doc = "no effect: nothing is run")     \
+    X(SOLVER, "-solver_name", "NAME", .also = "-solver", .preset = "calc",                         \
       .choices = calc_taylor_solvers,                                                              \
       .doc = "calc's own search, or GLPK's glpsol, if it is installed; HIGHS is calc's")           \
-    X(DENSE, "-layer_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "0.33",                    \
+    X(DENSE, "-layer_ratio", "R", CALC_OPT_IS_NUMBER(0, 1e6), .preset = "0.33",                    \
       .doc = "forward time of a dense layer, in layers with experts")                              \
-    X(BACKWARD, "-b_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "2.0",                      \
+    X(BACKWARD, "-b_ratio", "R", CALC_OPT_IS_NUMBER(0, 1e6), .preset = "2.0",                      \
       .doc = "backward time, in forwards")                                                         \
-    X(HEAD, "-head_loss", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "1.5",                        \
+    X(HEAD, "-head_loss", "R", CALC_OPT_IS_NUMBER(0, 1e6), .preset = "1.5",                        \
       .doc = "head and loss, in forwards of a layer")                                              \
-    X(AGAIN, "-ra_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "1",                          \
+    X(AGAIN, "-ra_ratio", "R", CALC_OPT_IS_NUMBER(0, 1e6), .preset = "1",                          \
       .doc = "extra forward passes of a layer that recomputes")                                    \
-    X(TIME, "-t", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e19,                                      \
+    X(TIME, "-t", "SECONDS", CALC_OPT_IS_NUMBER(0.001, 1e19),                                      \
       .doc = "time limit of the solver; without it none")                                          \
-    X(DRYRUN, "-dryrun", "YES|NO", BOOL, .preset = "yes",                                          \
+    X(DRYRUN, "-dryrun", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "yes",                         \
       .doc = "yes: memory by calc's model, which memory_info is filled with; no: by memory_info, " \
              "if it is there")                                                                     \
-    X(CHECK, "-check", "YES|NO", BOOL, .preset = "yes",                                            \
+    X(CHECK, "-check", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "yes",                           \
       .doc = "check peaks with calc's model, and tighten the limits at most five times")           \
-    X(EXTRACT, "-extract", "YES|NO", BOOL, .preset = "no",                                         \
+    X(EXTRACT, "-extract", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "no",                        \
       .doc = "only show the solution of -solution")                                                \
-    X(SOLUTION, "-solution", "FILE", TEXT, .doc = "a .sol file that this program has written")     \
-    X(FIT, "-fit", "0", TEXT, .preset = "0", .choices = levels,                                    \
+    X(SOLUTION, "-solution", "FILE", .doc = "a .sol file that this program has written")           \
+    X(FIT, "-fit", "0", .preset = "0", .choices = levels,                                          \
       .doc = "how limits are tightened: level 0, by what stages are over")                         \
-    X(LLM, "-llm", "NAME", TEXT, .unused = true, .doc = "no effect: keys are found by name")       \
+    X(LLM, "-llm", "NAME", .unused = true, .doc = "no effect: keys are found by name")             \
     CALC_TAYLOR_SYSTEM_FLAG(X)                                                                     \
-    X(INFO, "--memory_info", "FILE", TEXT, .ours = true,                                           \
+    X(INFO, "--memory_info", "FILE", .ours = true,                                                 \
       .doc = "terms of memory, term=MB; a term that it lacks is calc's")                           \
-    X(SELECT, "--select", "YES|NO", BOOL, .preset = "no", .ours = true,                            \
+    X(SELECT, "--select", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "no", .ours = true,           \
       .doc = "layers may also recompute in parts")                                                 \
-    X(MIX, "--mix", "YES|NO", BOOL, .preset = "no", .ours = true,                                  \
+    X(MIX, "--mix", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "no", .ours = true,                 \
       .doc = "in parts and in full in one chunk")                                                  \
-    X(LOW, "--low_mem", "YES|NO", BOOL, .ours = true,                                              \
+    X(LOW, "--low_mem", "YES|NO", .kind = CALC_OPT_BOOL, .ours = true,                             \
       .doc = "half of the warm-up, with chunks; without it as ENABLE_LESS_MEM_VPP=1 says")         \
-    X(COMPAT, "--taylor_compat", "YES|NO", BOOL, .preset = "no", .ours = true,                     \
+    X(COMPAT, "--taylor_compat", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "no", .ours = true,    \
       .doc = "as shipped: a dense layer that recomputes takes a forward more whatever -ra_ratio")  \
-    X(WRITE, "--write", "YES|NO", BOOL, .preset = "yes", .ours = true,                             \
+    X(WRITE, "--write", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "yes", .ours = true,            \
       .doc = "write the configuration")                                                            \
-    X(OUTPUT, "--output_path", "DIR", TEXT, .preset = "./pipeline_output/", .ours = true,          \
+    X(OUTPUT, "--output_path", "DIR", .preset = "./pipeline_output/", .ours = true,                \
       .doc = "where model_mps, sol_output and memory_info go")
 
 static const char *const levels[] = {"0", NULL};
 
-enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+CALC_OPTIONS(FLAGS);
+static const calc_arg rows[] = {{0}};
 static const char *const examples[] = {
     "calc as taylor balance -yaml pretrain.yaml -layer_ratio 0.3 -b_ratio 2 -head_loss 1.5 "
     "-ra_ratio 1",
@@ -81,7 +80,7 @@ typedef struct request {
 static calc_status open_folder(const request *r, const char *folder, char path[CALC_AS_PATH_SIZE],
                                calc_errors *errors)
 {
-    calc_as_path(calc_opt_value(r->flags, FLAG_OUTPUT), folder, path);
+    calc_as_path(calc_opt_value(r->flags, OPT_OUTPUT), folder, path);
     return calc_as_make_folder(path, errors);
 }
 
@@ -122,19 +121,19 @@ static calc_status write_memory(request *r, const char *path, calc_errors *error
 static calc_status find_memory(request *r, calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE];
-    const char *given = calc_opt_value(r->flags, FLAG_INFO);
+    const char *given = calc_opt_value(r->flags, OPT_INFO);
     char stem[CALC_TAYLOR_STEM_SIZE], folder[CALC_AS_PATH_SIZE], name[CALC_TAYLOR_STEM_SIZE + 32];
     calc_taylor_job plain = r->job;
     plain.ask.chunks = 1; /* as in the program's file names, whatever the chunks */
     snprintf(name, sizeof name, "memory_info/%s.txt", calc_taylor_stem(&plain, stem));
-    snprintf(folder, sizeof folder, "%s", calc_opt_value(r->flags, FLAG_OUTPUT));
+    snprintf(folder, sizeof folder, "%s", calc_opt_value(r->flags, OPT_OUTPUT));
     calc_as_path(folder, name, path);
     snprintf(r->memory_from, sizeof r->memory_from, "by calc's model on %s",
-             calc_opt_value(r->flags, FLAG_SYSTEM));
+             calc_opt_value(r->flags, OPT_SYSTEM));
     if (given) {
         return read_memory(r, given, errors);
     }
-    if (calc_opt_truth(r->flags, FLAG_DRYRUN)) {
+    if (calc_opt_truth(r->flags, OPT_DRYRUN)) {
         return write_memory(r, path, errors);
     }
     if (access(path, R_OK) == 0) {
@@ -194,7 +193,7 @@ static calc_status write_solution(const request *r, calc_errors *errors)
 
 static calc_status write_yaml(const request *r, calc_errors *errors)
 {
-    const char *path = calc_opt_value(r->flags, FLAG_YAML);
+    const char *path = calc_opt_value(r->flags, OPT_YAML);
     calc_taylor_edits edits = {.count = 0};
     calc_text text;
     calc_taylor_edits_balance(&r->file.config, &r->job.ask, r->job.solution.share, &edits);
@@ -219,7 +218,7 @@ static calc_status check_writable(const request *r, calc_errors *errors)
                                            {"recompute_config.recompute", "0"}};
     calc_text text = {0};
     calc_status status = calc_yaml_edit_text(r->file.text.data, r->file.text.length,
-                                             calc_opt_value(r->flags, FLAG_YAML), edits,
+                                             calc_opt_value(r->flags, OPT_YAML), edits,
                                              sizeof edits / sizeof *edits, &text, errors);
     calc_text_free(&text);
     return status;
@@ -230,29 +229,29 @@ static void fill_job(request *r)
     const calc_args *f = r->flags;
     calc_taylor_job *j = &r->job;
     const char *less = getenv("ENABLE_LESS_MEM_VPP");
-    j->ratios = (calc_taylor_ratios){.dense = calc_opt_real(f, FLAG_DENSE),
-                                     .backward = calc_opt_real(f, FLAG_BACKWARD),
-                                     .again = calc_opt_real(f, FLAG_AGAIN),
-                                     .head = calc_opt_real(f, FLAG_HEAD),
+    j->ratios = (calc_taylor_ratios){.dense = calc_opt_real(f, OPT_DENSE),
+                                     .backward = calc_opt_real(f, OPT_BACKWARD),
+                                     .again = calc_opt_real(f, OPT_AGAIN),
+                                     .head = calc_opt_real(f, OPT_HEAD),
                                      .layer_ms = NAN};
-    j->ask.may_select = calc_opt_truth(f, FLAG_SELECT);
-    j->ask.may_mix = calc_opt_truth(f, FLAG_MIX);
-    j->ask.shipped = calc_opt_truth(f, FLAG_COMPAT);
+    j->ask.may_select = calc_opt_truth(f, OPT_SELECT);
+    j->ask.may_mix = calc_opt_truth(f, OPT_MIX);
+    j->ask.shipped = calc_opt_truth(f, OPT_COMPAT);
     j->ask.less_memory =
-        calc_opt_given(f, FLAG_LOW) ? calc_opt_truth(f, FLAG_LOW) : less && strcmp(less, "1") == 0;
-    j->check = calc_opt_truth(f, FLAG_CHECK);
-    j->time_limit_s = calc_opt_real(f, FLAG_TIME);
+        calc_opt_given(f, OPT_LOW) ? calc_opt_truth(f, OPT_LOW) : less && strcmp(less, "1") == 0;
+    j->check = calc_opt_truth(f, OPT_CHECK);
+    j->time_limit_s = calc_opt_real(f, OPT_TIME);
     j->solver =
-        (calc_taylor_solver)calc_choice_index(calc_taylor_solvers, calc_opt_value(f, FLAG_SOLVER));
+        (calc_taylor_solver)calc_choice_index(calc_taylor_solvers, calc_opt_value(f, OPT_SOLVER));
 }
 
 static calc_status balance(request *r, calc_errors *errors)
 {
-    const char *yaml = calc_opt_value(r->flags, FLAG_YAML);
+    const char *yaml = calc_opt_value(r->flags, OPT_YAML);
     calc_status status = calc_taylor_file_read(&r->file, yaml, errors);
     if (status == CALC_OK) {
         calc_taylor_tell(&r->file.config, yaml);
-        status = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(r->flags, FLAG_SYSTEM),
+        status = calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(r->flags, OPT_SYSTEM),
                                     &r->system, errors);
     }
     if (status == CALC_OK) {
@@ -285,15 +284,15 @@ static calc_status balance(request *r, calc_errors *errors)
     }
     if (status == CALC_OK && r->job.fits) {
         status = write_solution(r, errors);
-        status = status == CALC_OK && calc_opt_truth(r->flags, FLAG_WRITE) ? write_yaml(r, errors)
-                                                                           : status;
+        status = status == CALC_OK && calc_opt_truth(r->flags, OPT_WRITE) ? write_yaml(r, errors)
+                                                                          : status;
     }
     return status;
 }
 
 static calc_status extract(request *r, calc_errors *errors)
 {
-    const char *path = calc_opt_value(r->flags, FLAG_SOLUTION);
+    const char *path = calc_opt_value(r->flags, OPT_SOLUTION);
     calc_text text = {0};
     calc_taylor_ask ask;
     calc_balance_share share[CALC_BALANCE_PLACES];
@@ -314,8 +313,8 @@ static calc_status extract(request *r, calc_errors *errors)
 static calc_exit run(const calc_args *flags)
 {
     request r;
-    bool extracts = calc_opt_truth(flags, FLAG_EXTRACT);
-    if (extracts ? !calc_opt_given(flags, FLAG_SOLUTION) : !calc_opt_given(flags, FLAG_YAML)) {
+    bool extracts = calc_opt_truth(flags, OPT_EXTRACT);
+    if (extracts ? !calc_opt_given(flags, OPT_SOLUTION) : !calc_opt_given(flags, OPT_YAML)) {
         return calc_complain_usage(flags->command,
                                    extracts ? "missing -solution FILE" : "missing -yaml FILE");
     }
@@ -339,7 +338,4 @@ const calc_command calc_as_taylor_balance = {
               "recompute_config into the configuration, whose order and comments stay, the program "
               "as .mps and the division as .sol. Chunks are those of pp_interleave_num; prediction "
               "layers (mtp_depth) are layers. Ends with status 1 if nothing fits.",
-    .args = (const calc_arg[]){{0}},
-    .opts = rows,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

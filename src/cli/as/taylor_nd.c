@@ -16,65 +16,64 @@
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
-    X(YAML, "--yaml_path", "FILE", TEXT, .preset = "./config/pretrain_deepseek3_128p.yaml",        \
+    X(YAML, "--yaml_path", "FILE", .preset = "./config/pretrain_deepseek3_128p.yaml",              \
       .doc = "the configuration of MindSpore Transformers")                                        \
-    X(MINDFORMERS, "--mindformers_dir", "PATH", TEXT, .also = "--mindfomres_dir", .unused = true,  \
+    X(MINDFORMERS, "--mindformers_dir", "PATH", .also = "--mindfomres_dir", .unused = true,        \
       .doc = "no effect: nothing is run")                                                          \
-    X(DRYRUN, "--dryrun_data_dir", "FILE", TEXT,                                                   \
+    X(DRYRUN, "--dryrun_data_dir", "FILE",                                                         \
       .doc = "peaks that were measured, instead of calc's model: CSV, dp,tp,pp,ep,peak_mem [MB], " \
              "two rows with different ep for each dp,tp,pp; a folder of logs is not read")         \
-    X(PROFILE_DATA, "--profile_data_dir", "PATH", TEXT, .unused = true,                            \
+    X(PROFILE_DATA, "--profile_data_dir", "PATH", .unused = true,                                  \
       .doc = "no effect: calc as taylor rank reads profiles")                                      \
-    X(PARALLEL, "--parallel_num", "N", WHOLE, .lo = 1, .hi = 1e6, .unused = true,                  \
+    X(PARALLEL, "--parallel_num", "N", CALC_OPT_IS_WHOLE(1, 1e6), .unused = true,                  \
       .doc = "no effect: nothing is run")                                                          \
-    X(RANKS, "--rank_num", "N", WHOLE, .lo = 1, .hi = 1e6, .preset = "64",                         \
+    X(RANKS, "--rank_num", "N", CALC_OPT_IS_WHOLE(1, 1e6), .preset = "64",                         \
       .doc = "processors for profiles, which files in --profile_path are cut down to")             \
-    X(SOLVER, "--solver_name", "NAME", TEXT, .unused = true,                                       \
+    X(SOLVER, "--solver_name", "NAME", .unused = true,                                             \
       .doc = "no effect here: it is for the next step")                                            \
-    X(REGISTER, "--register_path", "PATH", TEXT, .unused = true,                                   \
-      .doc = "no effect: nothing is run")                                                          \
-    X(SMALL, "--small_dataset", "PATH", TEXT,                                                      \
+    X(REGISTER, "--register_path", "PATH", .unused = true, .doc = "no effect: nothing is run")     \
+    X(SMALL, "--small_dataset", "PATH",                                                            \
       .doc = "data of profiles with dp up to 4; without it as --dataset")                          \
-    X(DATASET, "--dataset", "PATH", TEXT, .also = "--dataset_dir",                                 \
+    X(DATASET, "--dataset", "PATH", .also = "--dataset_dir",                                       \
       .doc = "data that written files name; without it as in the configuration")                   \
-    X(EXPERT, "--max_expert_parallel", "N", WHOLE, .lo = 1, .hi = 1e6, .preset = "64",             \
+    X(EXPERT, "--max_expert_parallel", "N", CALC_OPT_IS_WHOLE(1, 1e6), .preset = "64",             \
       .doc = "ep is at most that")                                                                 \
-    X(OUTPUT, "--output_path", "DIR", TEXT, .preset = "./output/nd_output/",                       \
+    X(OUTPUT, "--output_path", "DIR", .preset = "./output/nd_output/",                             \
       .doc = "where nd_candidate_config.csv goes")                                                 \
-    X(ENV, "--env_json", "FILE", TEXT, .unused = true, .doc = "no effect: nothing is run")         \
-    X(GBS, "--gbs", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1024", .doc = "global batch size")  \
-    X(CONFIGS, "--config_path", "DIR", TEXT, .preset = "./output/dryrun_yaml/", .ours = true,      \
+    X(ENV, "--env_json", "FILE", .unused = true, .doc = "no effect: nothing is run")               \
+    X(GBS, "--gbs", "N", CALC_OPT_IS_WHOLE(1, 1e9), .preset = "1024", .doc = "global batch size")  \
+    X(CONFIGS, "--config_path", "DIR", .preset = "./output/dryrun_yaml/", .ours = true,            \
       .doc = "where the configurations of the candidates go, for calc as taylor rank")             \
-    X(PROFILES, "--profile_path", "DIR", TEXT, .preset = "./output/profile_yaml/", .ours = true,   \
+    X(PROFILES, "--profile_path", "DIR", .preset = "./output/profile_yaml/", .ours = true,         \
       .doc = "where those for profiles go")                                                        \
     CALC_TAYLOR_SYSTEM_FLAG(X)                                                                     \
-    X(COMPAT, "--taylor_compat", "YES|NO", BOOL, .preset = "no", .ours = true,                     \
+    X(COMPAT, "--taylor_compat", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "no", .ours = true,    \
       .doc = "filters as they are shipped: the number of experts does not bound ep, and tp "       \
              "divides 56 whatever the model's heads")                                              \
-    X(HEADS, "--heads", "N", WHOLE, .lo = 0, .hi = 1e6, .ours = true,                              \
+    X(HEADS, "--heads", "N", CALC_OPT_IS_WHOLE(0, 1e6), .ours = true,                              \
       .doc = "tp divides that; 0: need not; without it the attention heads of the model")          \
-    X(TENSOR, "--max_tp", "N", WHOLE, .lo = 1, .hi = 1e6, .preset = "64", .ours = true,            \
+    X(TENSOR, "--max_tp", "N", CALC_OPT_IS_WHOLE(1, 1e6), .preset = "64", .ours = true,            \
       .doc = "tp is at most that: the processors of a fast domain, 64 in a 910C super node, 8 in " \
              "a node of 910B")                                                                     \
-    X(CONTEXT, "--max_cp", "N", WHOLE, .lo = 1, .hi = 1, .preset = "1", .ours = true,              \
+    X(CONTEXT, "--max_cp", "N", CALC_OPT_IS_WHOLE(1, 1), .preset = "1", .ours = true,              \
       .doc = "context parallelism is planned, not supported: 1")                                   \
-    X(MIN_PIPELINE, "--min_pp", "N", WHOLE, .lo = 1, .hi = 256, .preset = "2", .ours = true,       \
+    X(MIN_PIPELINE, "--min_pp", "N", CALC_OPT_IS_WHOLE(1, 256), .preset = "2", .ours = true,       \
       .doc = "fewest pipeline stages")                                                             \
-    X(MAX_PIPELINE, "--max_pp", "N", WHOLE, .lo = 1, .hi = 256, .preset = "32", .ours = true,      \
+    X(MAX_PIPELINE, "--max_pp", "N", CALC_OPT_IS_WHOLE(1, 256), .preset = "32", .ours = true,      \
       .doc = "most pipeline stages")                                                               \
-    X(SEQUENCE, "--sp_from", "N", WHOLE, .lo = 1, .hi = 1e9, .preset = "1000", .ours = true,       \
+    X(SEQUENCE, "--sp_from", "N", CALC_OPT_IS_WHOLE(1, 1e9), .preset = "1000", .ours = true,       \
       .doc = "from so many processors on sequence parallelism is on")                              \
-    X(TOP, "--top", "N", WHOLE, .lo = 1, .hi = 1e9, .ours = true,                                  \
+    X(TOP, "--top", "N", CALC_OPT_IS_WHOLE(1, 1e9), .ours = true,                                  \
       .doc = "only the N candidates with the least peaks are written; without it all that fit")    \
-    X(INDIVISIBLE, "--tp_not_multiple_of", "N", WHOLE, .lo = 0, .hi = 1e6, .preset = "3",          \
+    X(INDIVISIBLE, "--tp_not_multiple_of", "N", CALC_OPT_IS_WHOLE(0, 1e6), .preset = "3",          \
       .ours = true, .doc = "tp is no multiple of that; 0: may be")                                 \
-    X(FILLS, "--fill_pipeline", "YES|NO", BOOL, .preset = "yes", .ours = true,                     \
+    X(FILLS, "--fill_pipeline", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "yes", .ours = true,    \
       .doc = "at least as many layers and micro-batches as stages")                                \
-    X(DIVIDES, "--divide_batch", "YES|NO", BOOL, .preset = "yes", .ours = true,                    \
+    X(DIVIDES, "--divide_batch", "YES|NO", .kind = CALC_OPT_BOOL, .preset = "yes", .ours = true,   \
       .doc = "dp divides the global batch")
 
-enum { FLAGS(CALC_FLAG_NUMBER_OF) };
-static const calc_opt rows[] = {FLAGS(CALC_FLAG_ROW){0}};
+CALC_OPTIONS(FLAGS);
+static const calc_arg rows[] = {{0}};
 static const char *const examples[] = {
     "calc as taylor nd --yaml_path pretrain_deepseek3.yaml --gbs 1024",
     "calc as taylor nd --yaml_path pretrain_deepseek3.yaml --taylor_compat yes --max_tp 8", NULL};
@@ -111,24 +110,24 @@ static calc_taylor_space space_of(const search *s)
     enum { SHIPPED_HEADS = 56 };
     const calc_args *f = s->flags;
     const calc_taylor_config *c = &s->file.config;
-    bool compat = calc_opt_truth(f, FLAG_COMPAT);
+    bool compat = calc_opt_truth(f, OPT_COMPAT);
     calc_taylor_space space = {.world = calc_taylor_config_world(c),
                                .batch = s->batch,
                                .layers = c->layers,
                                .prediction = c->prediction,
                                .experts = compat ? 0 : (c->experts > 0 ? c->experts : 1),
                                .heads = compat ? SHIPPED_HEADS : c->heads,
-                               .most_context = count_of(f, FLAG_CONTEXT),
-                               .most_tensor = count_of(f, FLAG_TENSOR),
-                               .most_expert = count_of(f, FLAG_EXPERT),
-                               .fewest_stages = count_of(f, FLAG_MIN_PIPELINE),
-                               .most_stages = count_of(f, FLAG_MAX_PIPELINE),
-                               .sequence_from = count_of(f, FLAG_SEQUENCE),
-                               .tensor_indivisible = count_of(f, FLAG_INDIVISIBLE),
-                               .fills = calc_opt_truth(f, FLAG_FILLS),
-                               .divides = calc_opt_truth(f, FLAG_DIVIDES)};
-    if (calc_opt_given(f, FLAG_HEADS)) {
-        space.heads = count_of(f, FLAG_HEADS);
+                               .most_context = count_of(f, OPT_CONTEXT),
+                               .most_tensor = count_of(f, OPT_TENSOR),
+                               .most_expert = count_of(f, OPT_EXPERT),
+                               .fewest_stages = count_of(f, OPT_MIN_PIPELINE),
+                               .most_stages = count_of(f, OPT_MAX_PIPELINE),
+                               .sequence_from = count_of(f, OPT_SEQUENCE),
+                               .tensor_indivisible = count_of(f, OPT_INDIVISIBLE),
+                               .fills = calc_opt_truth(f, OPT_FILLS),
+                               .divides = calc_opt_truth(f, OPT_DIVIDES)};
+    if (calc_opt_given(f, OPT_HEADS)) {
+        space.heads = count_of(f, OPT_HEADS);
     }
     return space;
 }
@@ -202,7 +201,7 @@ static int by_peak(const void *a, const void *b)
 static calc_status write_csv(const search *s, calc_errors *errors)
 {
     char path[CALC_AS_PATH_SIZE], number[40];
-    const char *folder = calc_opt_value(s->flags, FLAG_OUTPUT);
+    const char *folder = calc_opt_value(s->flags, OPT_OUTPUT);
     calc_output *out = calc_write_to(calc_as_path(folder, "nd_candidate_config.csv", path));
     calc_output_text(out, "dp,tp,pp,ep,evaluate_mem\n");
     for (size_t i = 0; i < s->candidates; i++) {
@@ -221,7 +220,7 @@ static calc_status write_edited(const search *s, const char *folder, const char 
 {
     calc_text text;
     calc_status status = calc_yaml_edit_text(s->file.text.data, s->file.text.length,
-                                             calc_opt_value(s->flags, FLAG_YAML), edits->item,
+                                             calc_opt_value(s->flags, OPT_YAML), edits->item,
                                              edits->count, &text, errors);
     if (status == CALC_OK) {
         status = calc_as_write(folder, name, text.data, text.length, errors);
@@ -236,24 +235,23 @@ static calc_status write_configs(const search *s, const calc_taylor_candidate *c
 {
     char name[CALC_TAYLOR_NAME_SIZE];
     const calc_taylor_config *config = &s->file.config;
-    const char *dataset = calc_opt_value(s->flags, FLAG_DATASET);
+    const char *dataset = calc_opt_value(s->flags, OPT_DATASET);
     calc_taylor_edits full = {.count = 0}, small = {.count = 0};
     calc_taylor_edits_layout(config, c, s->batch, dataset, &full);
-    calc_status status = write_edited(s, calc_opt_value(s->flags, FLAG_CONFIGS),
+    calc_status status = write_edited(s, calc_opt_value(s->flags, OPT_CONFIGS),
                                       calc_taylor_file_name(c, name), &full, errors);
     *profiled = status == CALC_OK &&
-                calc_taylor_edits_profile(config, c, s->batch, count_of(s->flags, FLAG_RANKS),
-                                          dataset, calc_opt_value(s->flags, FLAG_SMALL), &small);
-    return *profiled
-               ? write_edited(s, calc_opt_value(s->flags, FLAG_PROFILES), name, &small, errors)
-               : status;
+                calc_taylor_edits_profile(config, c, s->batch, count_of(s->flags, OPT_RANKS),
+                                          dataset, calc_opt_value(s->flags, OPT_SMALL), &small);
+    return *profiled ? write_edited(s, calc_opt_value(s->flags, OPT_PROFILES), name, &small, errors)
+                     : status;
 }
 
 static calc_status write_all(const search *s, calc_output *out, calc_errors *errors)
 {
     size_t profiles = 0;
-    const char *configs = calc_opt_value(s->flags, FLAG_CONFIGS);
-    const char *profile_path = calc_opt_value(s->flags, FLAG_PROFILES);
+    const char *configs = calc_opt_value(s->flags, OPT_CONFIGS);
+    const char *profile_path = calc_opt_value(s->flags, OPT_PROFILES);
     calc_status status = write_csv(s, errors);
     if (status == CALC_OK && s->candidates > 0) {
         status = calc_as_make_folder(configs, errors);
@@ -271,18 +269,18 @@ static calc_status write_all(const search *s, calc_output *out, calc_errors *err
         calc_output_printf(
             out, "%zu candidates fit %g GB: %s, %s\n", s->candidates,
             s->file.config.memory_mb / 1024,
-            calc_as_path(calc_opt_value(s->flags, FLAG_OUTPUT), "nd_candidate_config.csv", path),
+            calc_as_path(calc_opt_value(s->flags, OPT_OUTPUT), "nd_candidate_config.csv", path),
             configs);
         calc_output_printf(out, "%zu of them can be profiled on %jd processors: %s\n", profiles,
-                           count_of(s->flags, FLAG_RANKS), profile_path);
+                           count_of(s->flags, OPT_RANKS), profile_path);
     }
     return status;
 }
 
 static calc_status read_all(search *s, calc_errors *errors)
 {
-    const char *yaml = calc_opt_value(s->flags, FLAG_YAML);
-    const char *probes = calc_opt_value(s->flags, FLAG_DRYRUN);
+    const char *yaml = calc_opt_value(s->flags, OPT_YAML);
+    const char *probes = calc_opt_value(s->flags, OPT_DRYRUN);
     calc_status status = calc_taylor_file_read(&s->file, yaml, errors);
     if (status == CALC_OK && calc_taylor_config_world(&s->file.config) > 1000000) {
         status = calc_errors_at(errors, CALC_ERR_RANGE, yaml, 0, 0, NULL,
@@ -291,12 +289,12 @@ static calc_status read_all(search *s, calc_errors *errors)
                                 calc_taylor_config_world(&s->file.config));
     }
     status = status ? status
-                    : calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(s->flags, FLAG_SYSTEM),
+                    : calc_document_load(CALC_KIND_SYSTEM, calc_opt_value(s->flags, OPT_SYSTEM),
                                          &s->system, errors);
     if (status == CALC_OK && probes) {
         status = calc_csv_table_read(&s->probes, &calc_taylor_probes, probes, errors);
     }
-    status = status ? status : calc_as_make_folder(calc_opt_value(s->flags, FLAG_OUTPUT), errors);
+    status = status ? status : calc_as_make_folder(calc_opt_value(s->flags, OPT_OUTPUT), errors);
     return status;
 }
 
@@ -306,15 +304,14 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
     if (status != CALC_OK) {
         return status;
     }
-    calc_taylor_tell(&s->file.config, calc_opt_value(s->flags, FLAG_YAML));
+    calc_taylor_tell(&s->file.config, calc_opt_value(s->flags, OPT_YAML));
     s->space = space_of(s);
     calc_taylor_counts counts = calc_taylor_space_walk(&s->space, take_layout, s);
     calc_output_printf(out, "%s candidates on %jd processors, %s pass the filters: %jd layouts\n",
                        calc_human_integer((double)counts.total), s->space.world,
                        calc_human_integer((double)counts.kept), counts.layouts);
     weigh(s, out);
-    size_t top =
-        calc_opt_given(s->flags, FLAG_TOP) ? (size_t)count_of(s->flags, FLAG_TOP) : SIZE_MAX;
+    size_t top = calc_opt_given(s->flags, OPT_TOP) ? (size_t)count_of(s->flags, OPT_TOP) : SIZE_MAX;
     if (s->candidates > top) {
         calc_output_printf(out, "%zu candidates fit; the %zu with the least peaks:\n",
                            s->candidates, top);
@@ -326,7 +323,7 @@ static calc_status find(search *s, calc_output *out, calc_errors *errors)
 
 static calc_exit run(const calc_args *flags)
 {
-    search s = {.flags = flags, .batch = count_of(flags, FLAG_GBS)};
+    search s = {.flags = flags, .batch = count_of(flags, OPT_GBS)};
     calc_errors errors = {0};
     calc_as_tell_unused(flags);
     calc_output *out = calc_write_to("-");
@@ -353,7 +350,4 @@ const calc_command calc_as_taylor_nd = {
         "(dp, tp, cp, pp), ep, optimizer shards, chunks from 0, micro-batches 1, 2 and 4, "
         "and sequence parallelism, as Taylor counts them; memory is that of one chunk, "
         "micro-batches of one sequence, and recomputation as in the configuration.",
-    .args = (const calc_arg[]){{0}},
-    .opts = rows,
-    .examples = examples,
-    .run = run};
+    CALC_COMMAND_PARTS};

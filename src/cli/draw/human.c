@@ -335,12 +335,16 @@ void calc_listing_add(calc_listing *l, const char *text)
 
 void calc_listing_addf(calc_listing *l, const char *fmt, ...)
 {
-    char text[CALC_HUMAN_MAX];
+    char text[4 * CALC_HUMAN_MAX], *at = text;
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    calc_listing_add(l, text);
+    for (char *end; (end = strchr(at, '\t')); at = end + 1) {
+        *end = '\0';
+        calc_listing_add(l, at);
+    }
+    calc_listing_add(l, at);
 }
 
 const char *calc_listing_cell(const calc_listing *l, size_t row, size_t column)
@@ -378,12 +382,13 @@ void calc_listing_fit(calc_listing *l, int width)
 }
 
 /* Blanks before a cell are written with it, so that none are left at the end of a line. */
-static void write_line(const calc_listing *l, calc_output *out, const size_t *row, int indent)
+void calc_listing_write_row(const calc_listing *l, calc_output *out, size_t row, int indent)
 {
+    const size_t *at = row > 0 ? l->at + (row - 1) * l->columns : NULL;
     int blanks = indent;
     for (size_t k = 0; k < l->columns; k++) {
         const calc_listing_column *c = &l->column[k];
-        const char *text = row ? l->text + row[k] : c->head;
+        const char *text = at ? l->text + at[k] : c->head;
         const int rest = c->width - (int)strlen(text);
         if (!c->hidden) {
             blanks += c->left ? 0 : rest;
@@ -403,24 +408,10 @@ static void write_line(const calc_listing *l, calc_output *out, const size_t *ro
     calc_output_text(out, "\n");
 }
 
-void calc_listing_write_head(const calc_listing *l, calc_output *out, int indent)
-{
-    write_line(l, out, NULL, indent);
-}
-
-void calc_listing_write_row(const calc_listing *l, calc_output *out, size_t row, int indent)
-{
-    write_line(l, out, l->at + row * l->columns, indent);
-}
-
 void calc_listing_end(calc_listing *l, calc_output *out)
 {
-
     calc_listing_fit(l, calc_paint_columns());
-    for (size_t row = 0; row < l->cells / l->columns; row++) {
-        if (row == 0) {
-            calc_listing_write_head(l, out, 0);
-        }
+    for (size_t row = 0; row <= l->cells / l->columns && l->cells > 0; row++) {
         calc_listing_write_row(l, out, row, 0);
     }
     const char *glue = "no room for ";

@@ -155,7 +155,7 @@ typedef struct calc_listing {
 /** Add the next cell, from left to right; after the last column a new row begins. "" is blank. */
 void calc_listing_add(calc_listing *listing, const char *text);
 
-/** Add the next cell as printf() writes it; at most 159 bytes. */
+/** Add the next cells as printf() writes them, with a tab between two; at most 639 bytes. */
 void calc_listing_addf(calc_listing *listing, const char *fmt, ...) CALC_PRINTF(2, 3);
 
 /** The text of a cell. */
@@ -165,9 +165,7 @@ const char *calc_listing_cell(const calc_listing *listing, size_t row, size_t co
  *  `width`. */
 void calc_listing_fit(calc_listing *listing, int width);
 
-/** Write the heads, or a row, with `indent` blanks before it and none behind it. */
-void calc_listing_write_head(const calc_listing *listing, calc_output *out, int indent);
-
+/** Write a row, from 1 on, or the heads, row 0, with `indent` blanks before it and none behind. */
 void calc_listing_write_row(const calc_listing *listing, calc_output *out, size_t row, int indent);
 
 /** Fit into the width of drawings (calc_paint_columns()), write the heads, all rows and what was

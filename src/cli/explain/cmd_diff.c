@@ -1,4 +1,3 @@
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -238,10 +237,11 @@ static calc_status run_both(sides *s, calc_errors *errors)
     return CALC_OK;
 }
 
-/* Two structs of the same table; NULL: absent on that side. */
-typedef struct pair {
-    const char *object[2];
-} pair;
+/* Rows of fields that differ. */
+typedef struct listing {
+    calc_output *out;
+    size_t count;
+} listing;
 
 static void write_row(calc_output *out, const char *label, const char *a, const char *b)
 {
@@ -252,100 +252,30 @@ static void write_row(calc_output *out, const char *label, const char *a, const 
     calc_output_printf(out, "%-*s  %s\n", WIDTH, a, b);
 }
 
-static void write_leaf(calc_output *out, const char *path, const calc_field *field, pair members,
-                       size_t *count)
+/* calc_value_differences(): a row, which is counted. */
+static void write_difference(void *context, const char *path, const calc_field *field,
+                             const char *a, const char *b)
 {
-    char text[2][CALC_VALUE_TEXT] = {"-", "-"};
-    for (int i = 0; i < 2; i++) {
-        if (members.object[i]) {
-            calc_value_text(field, members.object[i] + field->offset, text[i]);
-        }
-    }
-    if (strcmp(text[0], text[1]) != 0) {
-        char label[256];
-        snprintf(label, sizeof label, "%s%s%s%s", path, field->unit ? " [" : "",
-                 field->unit ? field->unit : "", field->unit ? "]" : "");
-        write_row(out, label, *text[0] ? text[0] : "none", *text[1] ? text[1] : "none");
-        ++*count;
-    }
-}
-
-static void write_table(calc_output *out, const calc_table *table, const char *prefix, pair objects,
-                        size_t *count);
-
-/* Elements of a list that either side has; keys of a map that either side sets. */
-static void write_elements(calc_output *out, const calc_field *field, const char *prefix,
-                           pair objects, size_t *count)
-{
-    for (size_t k = 0;
-         field->type == CALC_TYPE_LIST ? k < CALC_MAX_NETWORKS : field->choices[k] != NULL; k++) {
-        char path[128];
-        pair elements = {{NULL, NULL}};
-        for (int i = 0; i < 2; i++) {
-            const char *object = objects.object[i];
-            if (!object) {
-                continue;
-            }
-            const void *counted = object + field->count;
-            const char *element = object + field->offset + k * field->element;
-            const calc_field *first = &field->table->rows[0];
-            bool is_there = field->type == CALC_TYPE_LIST
-                                ? (int64_t)k < *(const int64_t *)counted
-                                : calc_member_number(first, element + first->offset) != 0;
-            elements.object[i] = is_there ? element : NULL;
-        }
-        if (!elements.object[0] && !elements.object[1]) {
-            continue;
-        }
-        if (field->type == CALC_TYPE_LIST) {
-            snprintf(path, sizeof path, "%s%s[%zu].", prefix, field->key, k);
-        } else {
-            snprintf(path, sizeof path, "%s%s.%s.", prefix, field->key, field->choices[k]);
-        }
-        write_table(out, field->table, path, elements, count);
-    }
+    listing *l = context;
+    write_row(l->out, field->unit ? CALC_TEXT(256, "%s [%s]", path, field->unit) : path, a, b);
+    l->count++;
 }
 
 /* Compares lists of stages, or of layers, one row for each key that differs. */
-static void write_lists(calc_output *out, bool stages, pair executions, size_t *count)
+static void write_lists(listing *l, const sides *s, bool stages)
 {
     char text[2][CALC_LAYER_WORDS_SIZE];
     for (int k = 0; stages ? keys[k].key : calc_layer_words_keys[k]; k++) {
         for (int i = 0; i < 2; i++) {
-            const calc_exec *e = (const calc_exec *)(const void *)executions.object[i];
-            assert(e); /* both are given */
+            const calc_exec *e = &s->side[i].exec;
             bool none = (stages ? e->stages.count : e->layers.count) == 0;
             (void)(none     ? strcpy(text[i], "-")
                    : stages ? keys[k].words(e, text[i])
                             : calc_layer_words_of(e, k, text[i]));
         }
         if (strcmp(text[0], text[1]) != 0) {
-            write_row(out, stages ? keys[k].key : calc_layer_words_keys[k], text[0], text[1]);
-            ++*count;
-        }
-    }
-}
-
-static void write_table(calc_output *out, const calc_table *table, const char *prefix, pair objects,
-                        size_t *count)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        char path[128];
-        if (field->type == CALC_TYPE_LIST || field->type == CALC_TYPE_MAP) {
-            write_elements(out, field, prefix, objects, count);
-        } else if (field->type == CALC_TYPE_OBJECT) {
-            pair members = objects;
-            for (int k = 0; k < 2; k++) {
-                members.object[k] = objects.object[k] ? objects.object[k] + field->offset : NULL;
-            }
-            snprintf(path, sizeof path, "%s%s.", prefix, field->key);
-            write_table(out, field->table, path, members, count);
-        } else if (field->flags & (CALC_STAGES | CALC_LAYERS)) {
-            write_lists(out, field->flags & CALC_STAGES, objects, count);
-        } else if (field->type != CALC_TYPE_NOTE) {
-            snprintf(path, sizeof path, "%s%s", prefix, field->key);
-            write_leaf(out, path, field, objects, count);
+            write_row(l->out, stages ? keys[k].key : calc_layer_words_keys[k], text[0], text[1]);
+            l->count++;
         }
     }
 }
@@ -414,13 +344,16 @@ static void write_numbers(calc_output *out, const sides *s)
 static calc_status write_all(calc_output *out, void *what, calc_errors *errors)
 {
     sides *s = what;
-    size_t count = 0;
+    listing l = {.out = out};
     (void)errors;
     const calc_kind kind = s->kind;
-    const pair objects = {{object_of(&s->side[0], kind), object_of(&s->side[1], kind)}};
     write_row(out, "", s->side[0].input[kind].name, s->side[1].input[kind].name);
-    write_table(out, calc_table_of(kind), "", objects, &count);
-    if (count == 0) {
+    calc_value_differences(kind, object_of(&s->side[0], kind), object_of(&s->side[1], kind),
+                           write_difference, &l);
+    for (int stages = 1; stages >= 0 && kind == CALC_KIND_EXEC; stages--) {
+        write_lists(&l, s, stages);
+    }
+    if (l.count == 0) {
         calc_output_text(out, "  no field differs\n");
     }
     if (s->runs) {

@@ -146,15 +146,6 @@ static void write_line(calc_output *out, const char *label, const char *text)
     }
 }
 
-static void write_value(calc_output *out, const calc_field *field, const void *member)
-{
-    char value[CALC_VALUE_TEXT], text[CALC_VALUE_TEXT + 64];
-    calc_value_text(field, member, value);
-    bool unit = field->unit && strcmp(value, "null") != 0;
-    snprintf(text, sizeof text, "%s%s%s", value, unit ? " " : "", unit ? field->unit : "");
-    write_line(out, "value", text);
-}
-
 /* Finds the next name of a field or statistic in an equation. @return whether there is one */
 static bool next_name(const char **text, char *word, size_t size)
 {
@@ -298,7 +289,12 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
     write_line(out, "computed by", field->where);
     write_users(out, ref);
     if (n && object_of(n, ref->kind) && !field->table) {
-        write_value(out, field, (const char *)object_of(n, ref->kind) + ref->offset);
+        char value[CALC_VALUE_TEXT];
+        calc_value_text(field, (const char *)object_of(n, ref->kind) + ref->offset, value);
+        bool unit = field->unit && strcmp(value, "null") != 0;
+        write_line(out, "value",
+                   CALC_TEXT(CALC_VALUE_TEXT + 64, "%s%s%s", value, unit ? " " : "",
+                             unit ? field->unit : ""));
         if (field->equation) {
             write_operands(out, field, ref->kind, n);
         }

@@ -182,7 +182,6 @@ static void write_table(calc_output *out, const calc_table *table, bool markdown
 
 static calc_exit run(const calc_args *args)
 {
-    calc_errors errors = {0};
     bool markdown = calc_opt_value(args, OPT_MARKDOWN) != NULL;
     const char *field = calc_opt_value(args, OPT_VALUES);
     bool names = calc_opt_value(args, OPT_NAMES) != NULL;
@@ -206,8 +205,7 @@ static calc_exit run(const calc_args *args)
             write_table(out, calc_table_of(kind), markdown, calc_kind_name(kind));
         }
     }
-    (void)!calc_output_close(out, &errors);
-    return calc_complain_errors(&errors);
+    return calc_write_end(out);
 }
 
 const calc_command calc_cmd_fields = {

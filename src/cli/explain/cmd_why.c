@@ -130,9 +130,10 @@ static calc_status compare(calc_why_log *out, calc_run_log *log, const calc_inpu
 }
 
 /* calc_value_differences(): sizes are known to who ran it; options are what software may not do. */
-static void look_for_size(void *context, const char *path, const char *from, const char *to)
+static void look_for_size(void *context, const char *path, const calc_field *field,
+                          const char *from, const char *to)
 {
-    (void)path, (void)from;
+    (void)path, (void)field, (void)from;
     *(bool *)context |= isdigit((unsigned char)*to) || *to == '-';
 }
 

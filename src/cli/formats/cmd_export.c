@@ -150,7 +150,6 @@ static void write_others(calc_output *out, const calc_framework *framework)
 
 calc_exit calc_keys_list(const calc_args *args, const calc_framework *framework, const char *path)
 {
-    calc_errors errors = {0};
     if (!framework) {
         return calc_complain_usage(args->command, "it has no table of keys");
     }
@@ -158,8 +157,7 @@ calc_exit calc_keys_list(const calc_args *args, const calc_framework *framework,
     calc_output_text(out, "| key | field | meaning |\n|---|---|---|\n");
     write_rows(out, framework);
     write_others(out, framework);
-    (void)!calc_output_close(out, &errors);
-    return calc_complain_errors(&errors);
+    return calc_write_end(out);
 }
 
 static const char *const targets[] = {CALC_FRAMEWORK_NAMES "galvatron", "json", "galvatron-profile",

@@ -14,6 +14,7 @@
 #include "galvatron/layout.h"
 #include "io/text.h"
 #include "io/utf8.h"
+#include "spec/rules.h"
 
 static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_READ "galvatron",
                                       "hf", "huggingface", NULL};
@@ -127,8 +128,8 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
         calc_script_tell_requests(&plan, model ? &app : NULL, &exec);
     } else if (r->procs == 0 && (!import->framework->has_model || import->framework->launched ||
                                  exec.num_procs == 1)) {
-        calc_say("%lld processor%s, as far as the file says: --procs says how many\n",
-                 (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
+        calc_say("%jd processor%s, as far as the file says: --procs says how many\n",
+                 exec.num_procs, exec.num_procs == 1 ? "" : "s");
     }
     if (model) {
         if (app.vocab_size == 0) {
@@ -155,14 +156,13 @@ static void tell_job(const calc_framework *framework, const calc_job_launch *lau
 {
     const calc_job *job = &launch->job;
     const calc_exec *actor = &launch->actor, *engine = &launch->rollout;
-    calc_say("%s: %lld x %lld sequences, actor TP %lld PP %lld CP %lld EP %lld", framework->title,
-             (long long)job->prompts, (long long)job->samples,
-             (long long)actor->strategy.tensor_par, (long long)actor->pipeline_par,
-             (long long)(actor->strategy.context_par > 0 ? actor->strategy.context_par : 1),
-             (long long)(actor->strategy.expert_par > 0 ? actor->strategy.expert_par : 1));
-    calc_say(", engines of %lld, on", (long long)engine->num_procs);
+    calc_say("%s: %jd x %jd sequences, actor TP %jd PP %jd CP %jd EP %jd", framework->title,
+             job->prompts, job->samples, actor->strategy.tensor_par, actor->pipeline_par,
+             calc_ranks_or_one(actor->strategy.context_par),
+             calc_ranks_or_one(actor->strategy.expert_par));
+    calc_say(", engines of %jd, on", engine->num_procs);
     for (int64_t i = 0; i < job->pools_count; i++) {
-        calc_say("%s %lld%s%s", i > 0 ? " +" : "", (long long)job->pools[i].chips,
+        calc_say("%s %jd%s%s", i > 0 ? " +" : "", job->pools[i].chips,
                  job->pools_count > 1 ? " " : "", job->pools_count > 1 ? job->pools[i].name : "");
     }
     calc_say(" processors\nwrote %s; next: calc rl MODEL MACHINE %s\n", path, path);

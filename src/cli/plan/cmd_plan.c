@@ -122,10 +122,10 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
         const calc_strategy *s = &e->strategy;
         char text[CALC_STAGE_WORDS_SIZE];
         bool listed = e->stages.count > 0;
-        calc_output_printf(
-            out, "%zu,%s,%jd,%jd,%jd,%jd,%jd,%jd,%jd", i + 1, t->chip[f->chip].name, s->tensor_par,
-            e->pipeline_par, s->data_par, (s->context_par > 0 ? s->context_par : 1),
-            (s->expert_par > 0 ? s->expert_par : 1), e->pipeline_interleaving, e->microbatch_size);
+        calc_output_printf(out, "%zu,%s,%jd,%jd,%jd,%jd,%jd,%jd,%jd", i + 1, t->chip[f->chip].name,
+                           s->tensor_par, e->pipeline_par, s->data_par,
+                           calc_ranks_or_one(s->context_par), calc_ranks_or_one(s->expert_par),
+                           e->pipeline_interleaving, e->microbatch_size);
         calc_output_printf(out, ",%.17g,%.17g,%.17g,%.17g,%s", f->stats.total_time, f->bound_s,
                            f->stats.model_flops_utilization, f->stats.proc_mem_tier1_cap_req,
                            r->complete ? "true" : "false");

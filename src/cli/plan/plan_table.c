@@ -71,18 +71,11 @@ static void add_row(calc_listing *l, const calc_plan_task *t, const calc_planner
 {
     const calc_exec *e = &f->exec;
     const calc_strategy *s = &e->strategy;
-    const int64_t size[] = {s->tensor_par,
-                            e->pipeline_par,
-                            s->data_par,
-                            s->context_par > 0 ? s->context_par : 1,
-                            s->expert_par > 0 ? s->expert_par : 1,
-                            e->pipeline_interleaving,
-                            e->microbatch_size};
     char words[CALC_STAGE_WORDS_SIZE];
-    calc_listing_addf(l, "%zu%s", rank, runs ? " " : "!");
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        calc_listing_addf(l, "%jd", size[i]);
-    }
+    calc_listing_addf(l, "%zu%s\t%jd\t%jd\t%jd\t%jd\t%jd\t%jd\t%jd", rank, runs ? " " : "!",
+                      s->tensor_par, e->pipeline_par, s->data_par,
+                      calc_ranks_or_one(s->context_par), calc_ranks_or_one(s->expert_par),
+                      e->pipeline_interleaving, e->microbatch_size);
     add_outcome(l, t, f);
     calc_listing_add(l, t->chips > 1 ? chips_text(t, f, words) : "");
     calc_listing_add(l, blocks_text(t, f, words));
@@ -191,12 +184,9 @@ static void write_stages(calc_output *out, const calc_plan_row *stage, size_t co
         }
         calc_listing_addf(&l, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
         calc_listing_add(&l, s->name);
-        calc_listing_addf(&l, "%.4g", s->stats.blocks);
-        calc_listing_addf(&l, "%.4g", s->recomputed);
-        calc_listing_add(&l, calc_human_seconds(s->stats.fw_time + s->stats.bw_time));
-        calc_listing_add(&l, calc_human_percent(s->idle));
-        calc_listing_addf(&l, "%.2f", most_bytes / 0x1p30);
-        calc_listing_addf(&l, "%.2f", least_bytes / 0x1p30);
+        calc_listing_addf(&l, "%.4g\t%.4g\t%s\t%s\t%.2f\t%.2f", s->stats.blocks, s->recomputed,
+                          calc_human_seconds(s->stats.fw_time + s->stats.bw_time),
+                          calc_human_percent(s->idle), most_bytes / 0x1p30, least_bytes / 0x1p30);
     }
     calc_listing_end(&l, out);
 }
@@ -411,11 +401,9 @@ static void write_layers_rows(calc_output *out, const calc_plan_task *t,
     char words[CALC_LAYER_WORDS_SIZE];
     for (size_t i = 0; i < r->count; i++) {
         const calc_exec *e = &r->found[i].exec;
-        calc_listing_addf(&l, "%zu", i + 1);
-        calc_listing_addf(&l, "%jd", e->pipeline_par);
-        calc_listing_addf(&l, "%jd", e->pipeline_interleaving);
-        calc_listing_addf(&l, "%.0f", r->found[i].stats.num_microbatches);
-        calc_listing_addf(&l, "%jd", calc_layer_list_sequences(e));
+        calc_listing_addf(&l, "%zu\t%jd\t%jd\t%.0f\t%jd", i + 1, e->pipeline_par,
+                          e->pipeline_interleaving, r->found[i].stats.num_microbatches,
+                          calc_layer_list_sequences(e));
         add_outcome(&l, t, &r->found[i]);
         calc_listing_add(&l, calc_layers_table_words(t, e, words));
     }
@@ -425,18 +413,11 @@ static void write_layers_rows(calc_output *out, const calc_plan_task *t,
 static void add_strategy(calc_listing *l, const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;
-    const int64_t size[] = {s->tensor_par,
-                            calc_ranks_or_one(s->context_par),
-                            calc_ranks_or_one(s->expert_par),
-                            s->data_par,
-                            e->microbatch_size,
-                            s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding};
     char again[160];
-    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
-        calc_listing_addf(l, "%jd", size[i]);
-    }
     calc_stage_words_recomputed(e, again, sizeof again);
-    calc_listing_add(l, again);
+    calc_listing_addf(l, "%jd\t%jd\t%jd\t%jd\t%jd\t%jd\t%s", s->tensor_par,
+                      calc_ranks_or_one(s->context_par), calc_ranks_or_one(s->expert_par),
+                      s->data_par, e->microbatch_size, calc_zero_stage(s), again);
 }
 
 /* Runs one by one, with the ends; without a list what all have. */
@@ -501,8 +482,7 @@ static void write_curve(calc_output *out, const calc_plan_task *t, const calc_pl
     calc_output_printf(out, "\nIts lists with other memory: %zu, of them\n", r->points);
     for (size_t i = 0; i < shown; i++) {
         const calc_planner_layers_point *p = &r->curve[i * (r->points - 1) / (shown - 1)];
-        calc_listing_addf(&l, "%.2f", p->needs_bytes / 0x1p30);
-        calc_listing_add(&l, calc_human_seconds(p->step_s));
+        calc_listing_addf(&l, "%.2f\t%s", p->needs_bytes / 0x1p30, calc_human_seconds(p->step_s));
         calc_listing_add(&l, calc_layers_table_words(t, &p->exec, words));
     }
     calc_listing_end(&l, out);

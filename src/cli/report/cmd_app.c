@@ -26,15 +26,6 @@ static const struct {
              {"serving", "",
               "inference.phase=serve; inference.prompt_size=2000; inference.generate_size=500"}};
 
-static void put_words(calc_put *put, const calc_args *args)
-{
-    const char *const *argument = args->argument;
-    calc_putf(put, "study: {compat: %s, command: [%s, %s, %s, %s, %s, %s, %s, %s]}", "none", "calc",
-              "sweep", args->argument_count > 0 ? argument[0] : "llama3-70B",
-              args->argument_count > 1 ? argument[1] : "h100_sxm", "--procs",
-              calc_opt_value(args, OPT_PROCS), "--batch", calc_opt_value(args, OPT_BATCH));
-}
-
 static calc_status write_page(const calc_args *args, calc_errors *errors)
 {
     calc_output *out;
@@ -45,7 +36,10 @@ static calc_status write_page(const calc_args *args, calc_errors *errors)
         return status;
     }
     calc_put put = calc_page_begin(out, CALC_PAGE_APP);
-    put_words(&put, args);
+    calc_putf(&put, "study: {compat: %s, command: [%s, %s, %s, %s, %s, %s, %s, %s]}", "none",
+              "calc", "sweep", args->argument_count > 0 ? args->argument[0] : "llama3-70B",
+              args->argument_count > 1 ? args->argument[1] : "h100_sxm", "--procs",
+              calc_opt_value(args, OPT_PROCS), "--batch", calc_opt_value(args, OPT_BATCH));
     calc_put_array(&put, "tasks", CALC_PUT_LINES);
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const char *batch = tasks[i].batch ? tasks[i].batch : calc_opt_value(args, OPT_BATCH);

@@ -255,17 +255,6 @@ static void write_exact(calc_output *out, const calc_stats *s)
                        percent);
 }
 
-static void write_times(calc_output *out, const calc_run_outcome *r)
-{
-    bool differ = r->compat == CALC_COMPAT_NONE && stages_differ(r);
-    calc_report_title(out, &r->paint,
-                      differ ? CALC_TEXT(128, "Time of one step on stage %.0f, the slowest",
-                                         r->stats.slowest_stage)
-                             : "Time of one step");
-    calc_breakdown_write_time(out, &r->paint, &r->stats);
-    write_exact(out, &r->stats);
-}
-
 static void write_memory(calc_output *out, const calc_run_outcome *r, int tier,
                          double capacity_bytes)
 {
@@ -434,14 +423,20 @@ void calc_report_write(calc_output *out, const calc_run_outcome *r)
     if (r->has_band) {
         calc_run_band_write(out, r);
     }
-    write_times(out, r);
+    bool differ = r->compat == CALC_COMPAT_NONE && stages_differ(r);
+    calc_report_title(
+        out, &r->paint,
+        differ ? CALC_TEXT(128, "Time of one step on stage %.0f, the slowest", s->slowest_stage)
+               : "Time of one step");
+    calc_breakdown_write_time(out, &r->paint, s);
+    write_exact(out, s);
     write_memory(out, r, 1, s->mem_tier1_capacity);
     if (s->proc_mem_tier2_cap_req > 0) {
         write_memory(out, r, 2, s->mem_tier2_capacity);
         write_offload(out, r);
     }
     write_communication(out, r);
-    if (r->compat == CALC_COMPAT_NONE && stages_differ(r)) {
+    if (differ) {
         write_stages(out, r);
     }
     if (r->layer_count > 0 && r->compat == CALC_COMPAT_NONE) {

@@ -24,13 +24,13 @@ static const char *choice(const calc_exec *exec, const char *key)
 }
 
 /* ... and of a set of choices, behind `before`; nothing where it has none. */
-static void append_set(char text[256], const char *before, const calc_exec *exec, const char *key)
+static void write_set(calc_output *out, const char *before, const calc_exec *exec, const char *key)
 {
     char words[CALC_CHOICE_SET_SIZE];
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
     int64_t set = (int64_t)calc_member_number(field, (const char *)exec + field->offset);
     if (set) {
-        calc_append(text, 256, "%s%s", before, calc_choice_set_text(field->choices, set, words));
+        calc_output_printf(out, "%s%s", before, calc_choice_set_text(field->choices, set, words));
     }
 }
 
@@ -86,11 +86,8 @@ static void write_dimension(calc_output *out, const calc_run_outcome *r, const c
                        ranks > 1 ? text : "-", how);
 }
 
-/* A line without ranks: label and text. */
-static void write_note(calc_output *out, const char *label, const char *text)
-{
-    calc_output_printf(out, "  %-9s%9s  %s\n", label, "", text);
-}
+/* Of a line without ranks: the label, before the text. */
+#define NOTE "  %-20s"
 
 static void write_context(calc_output *out, const calc_run_outcome *r, const calc_groups *groups)
 {
@@ -110,7 +107,6 @@ static void write_experts(calc_output *out, const calc_run_outcome *r, const cal
     const calc_exec *e = &r->inputs.exec;
     double experts = (double)r->inputs.app.num_experts;
     double copies = (double)e->inference.redundant_experts;
-    char text[256];
     if (experts == 0) {
         return;
     }
@@ -122,18 +118,18 @@ static void write_experts(calc_output *out, const calc_run_outcome *r, const cal
     }
     write_dimension(out, r, "replicas", groups->expert_data.ranks, &groups->expert_data,
                     "of every expert");
-    snprintf(text, sizeof text, "%.24s of %.24s on a rank",
-             calc_human_integer((experts + copies) / groups->expert.ranks),
-             calc_human_integer(experts));
+    calc_output_printf(out, NOTE "%s of %s on a rank", "experts",
+                       calc_human_integer((experts + copies) / groups->expert.ranks),
+                       calc_human_integer(experts));
     if (groups->expert.ranks > 1) {
-        calc_append(text, sizeof text, ", overlap %s, sent in %s", choice(e, "expert_par_overlap"),
-                    calc_datatype_names[calc_format_datatype(e->strategy.dispatch_datatype,
-                                                             e->strategy.datatype)]);
+        calc_output_printf(out, ", overlap %s, sent in %s", choice(e, "expert_par_overlap"),
+                           calc_datatype_names[calc_format_datatype(e->strategy.dispatch_datatype,
+                                                                    e->strategy.datatype)]);
     }
     if (e->strategy.capacity_factor > 0) {
-        calc_append(text, sizeof text, ", capacity %.4g", e->strategy.capacity_factor);
+        calc_output_printf(out, ", capacity %.4g", e->strategy.capacity_factor);
     }
-    write_note(out, "experts", text);
+    calc_output_text(out, "\n");
 }
 
 /* Schedule and balance: "1f1b, messages overlapped; balance ends: 7, 8, 7 blocks" gives the blocks
@@ -144,24 +140,23 @@ static void write_schedule(calc_output *out, const calc_run_outcome *r)
     if (e->pipeline_par == 1) {
         return;
     }
-    char text[256];
     calc_shape shape = calc_shape_of(&r->inputs.app, &e->strategy, e->microbatch_size, e->seq_size);
     calc_stages stages = calc_stages_split(&shape, e, CALC_COMPAT_NONE);
-    snprintf(text, sizeof text, "%s%s", choice(e, "pipeline_schedule"),
-             e->strategy.pipeline_par_overlap ? ", messages overlapped" : "");
+    calc_output_printf(out, NOTE "%s%s", "schedule", choice(e, "pipeline_schedule"),
+                       e->strategy.pipeline_par_overlap ? ", messages overlapped" : "");
     bool even = e->stages.count == 0;
     if (even) {
-        calc_append(text, sizeof text, "; balance %s:", choice(e, "pipeline_balance"));
+        calc_output_printf(out, "; balance %s:", choice(e, "pipeline_balance"));
     }
     double before = -1;
     for (size_t i = 0; i < stages.count && even; i++) {
         double blocks = stages.item[i].dense + stages.item[i].moe;
         if (blocks != before) {
-            calc_append(text, sizeof text, "%s %.4g", i > 0 ? "," : "", blocks);
+            calc_output_printf(out, "%s %.4g", i > 0 ? "," : "", blocks);
         }
         before = blocks;
     }
-    write_note(out, "schedule", calc_append(text, sizeof text, even ? " blocks" : ""));
+    calc_output_text(out, even ? " blocks\n" : "\n");
 }
 
 /* Stages in order: "7x11" means seven stages of 11 blocks. */
@@ -172,10 +167,10 @@ static void write_stages(calc_output *out, const calc_run_outcome *r)
     if (e->stages.count == 0) {
         return;
     }
-    calc_output_printf(out, "  %-18s  blocks %s\n", "stages", calc_stage_words_blocks(e, text));
+    calc_output_printf(out, NOTE "blocks %s\n", "stages", calc_stage_words_blocks(e, text));
     if (e->stages.chips > 0) {
         const char *name = r->inputs.input[CALC_KIND_SYSTEM].name;
-        calc_output_printf(out, "  %-18s  on %s\n", "", calc_stage_words_chips(e, name, text));
+        calc_output_printf(out, NOTE "on %s\n", "", calc_stage_words_chips(e, name, text));
     }
 }
 
@@ -203,14 +198,17 @@ static void write_prefill_pool(calc_output *out, const calc_run_outcome *r)
 /* The kinds of layers that a model lists: "36x gdn+moe, 12x full+moe". */
 static void write_stack(calc_output *out, const calc_stack *stack)
 {
-    char text[512] = "", name[128];
+    char name[128];
+    const char *glue = "";
+    calc_output_printf(out, NOTE, "layers");
     for (int i = 0; i < stack->kinds; i++) {
         if (stack->kind[i].count > 0) {
-            calc_append(text, sizeof text, "%s%dx %s", text[0] ? ", " : "", stack->kind[i].count,
-                        calc_stack_kind_text(stack, i, name, sizeof name));
+            calc_output_printf(out, "%s%dx %s", glue, stack->kind[i].count,
+                               calc_stack_kind_text(stack, i, name, sizeof name));
+            glue = ", ";
         }
     }
-    write_note(out, "layers", text);
+    calc_output_text(out, "\n");
 }
 
 static void write_attention(calc_output *out, const calc_run_outcome *r)
@@ -222,21 +220,20 @@ static void write_attention(calc_output *out, const calc_run_outcome *r)
     const calc_app *a = &r->inputs.app;
     const calc_exec *e = &r->inputs.exec;
     calc_shape s = calc_shape_of(a, &e->strategy, e->microbatch_size, e->seq_size);
-    char text[256];
     bool generic = s.flash && e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC;
-    snprintf(text, sizeof text, "%.40s", calc_human_counted(s.heads, "head"));
+    calc_output_printf(out, NOTE "%s", "attention", calc_human_counted(s.heads, "head"));
     if (s.latent) {
-        calc_append(text, sizeof text, ", latents of %.24s and %.24s", calc_human_integer(s.q_rank),
-                    calc_human_integer(s.kv_rank));
+        calc_output_printf(out, ", latents of %s and %s", calc_human_integer(s.q_rank),
+                           calc_human_integer(s.kv_rank));
     } else if (s.kv_heads != s.heads) {
-        calc_append(text, sizeof text, ", %.24s key-value", calc_human_integer(s.kv_heads));
+        calc_output_printf(out, ", %s key-value", calc_human_integer(s.kv_heads));
     }
-    calc_append(text, sizeof text, ", %s%s, %s", s.flash ? "flash" : "stored scores",
-                generic ? " (generic)" : "", s.causal ? "causal" : "full square");
+    calc_output_printf(out, ", %s%s, %s", s.flash ? "flash" : "stored scores",
+                       generic ? " (generic)" : "", s.causal ? "causal" : "full square");
     if (s.window > 0) {
-        calc_append(text, sizeof text, ", window %.24s", calc_human_integer(s.window));
+        calc_output_printf(out, ", window %s", calc_human_integer(s.window));
     }
-    write_note(out, "attention", text);
+    calc_output_text(out, "\n");
 }
 
 /* Number formats; for fields left out, the format that applies instead. */
@@ -246,34 +243,30 @@ static void write_numbers(calc_output *out, const calc_run_outcome *r)
     calc_shape s = calc_shape_of(&r->inputs.app, &e->strategy, e->microbatch_size, e->seq_size);
     calc_state_bytes b = calc_state_bytes_of(&e->strategy, &s, &r->inputs.system.chip, e->training);
     bool narrow = s.matrix_bytes < s.element_bytes;
-    char text[256];
-    snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
-             calc_datatype_names[calc_format_datatype(e->strategy.matrix_datatype,
-                                                      e->strategy.datatype)],
-             !narrow                                     ? ""
-             : e->strategy.scaling == CALC_SCALING_BLOCK ? " with block scales"
-             : e->strategy.scaling == CALC_SCALING_ROW   ? " with row scales"
-                                                         : "",
-             calc_datatype_names[calc_format_datatype(calc_format_stored(&e->strategy),
-                                                      e->strategy.datatype)]);
+    calc_output_printf(out, NOTE "matrices %s%s, stored inputs %s", "numbers",
+                       calc_datatype_names[calc_format_datatype(e->strategy.matrix_datatype,
+                                                                e->strategy.datatype)],
+                       !narrow                                     ? ""
+                       : e->strategy.scaling == CALC_SCALING_BLOCK ? " with block scales"
+                       : e->strategy.scaling == CALC_SCALING_ROW   ? " with row scales"
+                                                                   : "",
+                       calc_datatype_names[calc_format_datatype(calc_format_stored(&e->strategy),
+                                                                e->strategy.datatype)]);
     const calc_format stored[] = {e->strategy.weight_datatype, e->inference.kv_datatype};
     for (int i = 0; i < 2 && !e->training; i++) {
         calc_datatype as = calc_format_datatype(stored[i], e->strategy.datatype);
         if (as != e->strategy.datatype) {
-            calc_append(text, sizeof text, ", %s %s", i ? "cache" : "weights",
-                        calc_datatype_names[as]);
+            calc_output_printf(out, ", %s %s", i ? "cache" : "weights", calc_datatype_names[as]);
         }
     }
-    write_note(out, "numbers", text);
+    calc_output_text(out, "\n");
     if (e->training) {
-        snprintf(text, sizeof text, "bytes: weight %.4g", b.weight);
+        calc_output_printf(out, NOTE "bytes: weight %.4g", "", b.weight);
         if (b.narrowed != 0) {
-            calc_append(text, sizeof text, " (of narrow matrices %.4g)", b.weight + b.narrowed);
+            calc_output_printf(out, " (of narrow matrices %.4g)", b.weight + b.narrowed);
         }
-        calc_append(text, sizeof text,
-                    ", gradient %.4g (sent %.4g), master %.4g, moments %.4g x %.4g", b.grad,
-                    b.reduced, b.master, b.moments, b.moment);
-        write_note(out, "", text);
+        calc_output_printf(out, ", gradient %.4g (sent %.4g), master %.4g, moments %.4g x %.4g\n",
+                           b.grad, b.reduced, b.master, b.moments, b.moment);
     }
 }
 
@@ -281,29 +274,26 @@ static void write_numbers(calc_output *out, const calc_run_outcome *r)
 static void write_trained(calc_output *out, const calc_run_outcome *r)
 {
     const calc_strategy *s = &r->inputs.exec.strategy;
-    char text[256];
     if (s->trained == CALC_TRAINED_ALL) {
         return;
     }
     calc_parameters all;
     calc_count_parameters(&r->inputs.app, &all);
     double trained = calc_parameters_trained(&r->inputs.app, &r->inputs.exec);
-    snprintf(text, sizeof text, "%s", choice(&r->inputs.exec, "trained"));
+    calc_output_printf(out, NOTE "%s", "trained", choice(&r->inputs.exec, "trained"));
     if (s->trained == CALC_TRAINED_ADAPTERS) {
-        calc_append(text, sizeof text, " of rank %jd", s->lora_rank);
-        append_set(text, " on ", &r->inputs.exec, "lora_modules");
+        calc_output_printf(out, " of rank %jd", s->lora_rank);
+        write_set(out, " on ", &r->inputs.exec, "lora_modules");
     }
     if (s->trained_blocks > 0) {
-        calc_append(text, sizeof text, "%s the last %jd",
-                    s->trained == CALC_TRAINED_ADAPTERS ? " in" : ":", s->trained_blocks);
+        calc_output_printf(out, "%s the last %jd",
+                           s->trained == CALC_TRAINED_ADAPTERS ? " in" : ":", s->trained_blocks);
     }
-    write_note(out, "trained", text);
-    snprintf(text, sizeof text, "%.24s parameters (%.3g %%); frozen ones in %s",
-             calc_human_count(trained), 100 * trained / (all.total + all.mtp),
-             s->frozen_datatype == CALC_FROZEN_DATATYPE_AUTO
-                 ? calc_datatype_names[s->datatype]
-                 : choice(&r->inputs.exec, "frozen_datatype"));
-    write_note(out, "", text);
+    calc_output_printf(out, "\n" NOTE "%s parameters (%.3g %%); frozen ones in %s\n", "",
+                       calc_human_count(trained), 100 * trained / (all.total + all.mtp),
+                       s->frozen_datatype == CALC_FROZEN_DATATYPE_AUTO
+                           ? calc_datatype_names[s->datatype]
+                           : choice(&r->inputs.exec, "frozen_datatype"));
 }
 
 /* The encoder of images, and how much of it is trained. */
@@ -311,25 +301,25 @@ static void write_images(calc_output *out, const calc_run_outcome *r)
 {
     const calc_encoder *e = &r->inputs.app.encoder;
     const calc_strategy *s = &r->inputs.exec.strategy;
-    char text[256];
     calc_parameters all;
     if (e->hidden == 0) {
         return;
     }
     calc_count_parameters(&r->inputs.app, &all);
-    snprintf(text, sizeof text, "encoder of %.24s parameters%s", calc_human_count(all.encoder),
-             !r->inputs.exec.training ? ""
-             : s->trained != CALC_TRAINED_ALL || s->encoder_trained == CALC_ENCODER_TRAINED_NONE
-                 ? ", frozen"
-             : s->encoder_trained == CALC_ENCODER_TRAINED_ALL ? ", trained"
-                                                              : ", frozen but for its projector");
+    calc_output_printf(
+        out, NOTE "encoder of %s parameters%s", "images", calc_human_count(all.encoder),
+        !r->inputs.exec.training ? ""
+        : s->trained != CALC_TRAINED_ALL || s->encoder_trained == CALC_ENCODER_TRAINED_NONE
+            ? ", frozen"
+        : s->encoder_trained == CALC_ENCODER_TRAINED_ALL ? ", trained"
+                                                         : ", frozen but for its projector");
     if (s->images_per_sequence > 0) {
-        calc_append(text, sizeof text, "; %.6g in a sequence, of %.24s patches",
-                    s->images_per_sequence, calc_human_integer(calc_encoder_patches(e, s)));
+        calc_output_printf(out, "; %.6g in a sequence, of %s patches", s->images_per_sequence,
+                           calc_human_integer(calc_encoder_patches(e, s)));
     } else if (r->inputs.exec.training) {
-        calc_append(text, sizeof text, "; no images: images_per_sequence says how many");
+        calc_output_text(out, "; no images: images_per_sequence says how many");
     }
-    write_note(out, "images", text);
+    calc_output_text(out, "\n");
 }
 
 static void write_sharding(calc_output *out, const calc_run_outcome *r)
@@ -338,40 +328,34 @@ static void write_sharding(calc_output *out, const calc_run_outcome *r)
                                        "optimizer, gradients sharded (ZeRO 2)",
                                        "all state sharded (ZeRO 3)"};
     const calc_exec *e = &r->inputs.exec;
-    char text[256];
-    snprintf(text, sizeof text, "recompute %s", choice(e, "activation_recompute"));
-    if (e->stages.count > 0) {
-        char words[CALC_STAGE_WORDS_SIZE];
-        snprintf(text, sizeof text, "recompute %.240s", calc_stage_words_recompute(e, words));
-    } else if (e->layers.count > 0) {
-        snprintf(text, sizeof text, "recompute and sharding by layer");
-    } else {
-        append_set(text, " ", e, "recompute_modules");
+    char words[CALC_STAGE_WORDS_SIZE];
+    const bool staged = e->stages.count > 0, layered = e->layers.count > 0;
+    calc_output_printf(out, NOTE "recompute %.240s", "memory",
+                       staged    ? calc_stage_words_recompute(e, words)
+                       : layered ? "and sharding by layer"
+                                 : choice(e, "activation_recompute"));
+    if (!staged && !layered) {
+        write_set(out, " ", e, "recompute_modules");
     }
-    if (e->recompute_blocks > 0 && e->stages.count == 0) {
-        calc_append(text, sizeof text, " in %.40s of a stage",
-                    calc_human_counted((double)e->recompute_blocks, "block"));
+    if (e->recompute_blocks > 0 && !staged) {
+        calc_output_printf(out, " in %s of a stage",
+                           calc_human_counted((double)e->recompute_blocks, "block"));
     }
-    append_set(text, ", offload ", e, "offload_modules");
-    write_note(out, "memory", text);
-    snprintf(text, sizeof text, "%s",
-             e->layers.count > 0 ? "" : what[calc_zero_stage(&e->strategy)]);
+    write_set(out, ", offload ", e, "offload_modules");
+    calc_output_printf(out, "\n" NOTE "%s", "", layered ? "" : what[calc_zero_stage(&e->strategy)]);
     if (e->strategy.fsdp_par > 0) {
-        calc_append(text, sizeof text, " over %.40s ranks",
-                    calc_human_integer((double)e->strategy.fsdp_par));
+        calc_output_printf(out, " over %s ranks", calc_human_integer((double)e->strategy.fsdp_par));
     }
     bool megatron = e->strategy.memory_model == CALC_MEMORY_MODEL_MEGATRON;
-    calc_append(text, sizeof text, "%s%s count", text[0] ? "; " : "",
-                megatron ? "Megatron-LM's" : "Calculon's");
-    write_note(out, "", text);
+    calc_output_printf(out, "%s%s count\n", layered && e->strategy.fsdp_par == 0 ? "" : "; ",
+                       megatron ? "Megatron-LM's" : "Calculon's");
 }
 
 /* Techniques by which the layout saves memory. */
 static void write_saving(calc_output *out, const calc_run_outcome *r)
 {
     const calc_exec *e = &r->inputs.exec;
-    calc_output_printf(out, "  %-9s%9s  recompute %s%s", "memory", "",
-                       choice(e, "activation_recompute"),
+    calc_output_printf(out, NOTE "recompute %s%s", "memory", choice(e, "activation_recompute"),
                        e->strategy.optimizer_sharding ? ", optimizer sharded" : "");
     const struct {
         bool offloaded;
@@ -432,15 +416,15 @@ void calc_report_layout_write(calc_output *out, const calc_run_outcome *r)
         return;
     }
     if (r->inputs.exec.software[0]) {
-        write_note(out, "software", r->inputs.exec.software);
+        calc_output_printf(out, NOTE "%s\n", "software", r->inputs.exec.software);
     }
     write_prefill_pool(out, r);
     write_schedule(out, r);
     write_stages(out, r);
     char layers[CALC_LAYER_WORDS_SIZE];
     if (e->layers.count > 0) {
-        write_note(out, "layers", calc_layer_words(e, layers));
-        calc_output_printf(out, "  %-18s  ends %s\n", "", calc_layer_words_ends(e, layers));
+        calc_output_printf(out, NOTE "%s\n", "layers", calc_layer_words(e, layers));
+        calc_output_printf(out, NOTE "ends %s\n", "", calc_layer_words_ends(e, layers));
     }
     write_attention(out, r);
     write_numbers(out, r);

@@ -93,7 +93,6 @@ static const calc_fill_place places[] = {
 
 static calc_exit run(const calc_args *args)
 {
-    calc_errors errors = {0};
     int name = calc_choice_index(names, args->argument[0]);
     calc_output *out = calc_write_to(calc_opt_value(args, OPT_OUT));
     if (name < CALC_KIND_COUNT) {
@@ -103,8 +102,7 @@ static calc_exit run(const calc_args *args)
     } else {
         calc_fill_write(out, calc_embedded_find(calc_schema_list, names[name]), places);
     }
-    (void)!calc_output_close(out, &errors);
-    return calc_complain_errors(&errors);
+    return calc_write_end(out);
 }
 
 const calc_command calc_cmd_schema = {

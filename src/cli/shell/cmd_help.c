@@ -242,11 +242,9 @@ calc_exit calc_command_run(const calc_command *command, size_t count, char *cons
 calc_exit calc_help_show(void (*write)(calc_output *out, const calc_command *command),
                          const calc_command *command)
 {
-    calc_errors errors = {0};
     calc_output *out = calc_write_to("-");
     write(out, command);
-    (void)!calc_output_close(out, &errors);
-    return calc_complain_errors(&errors);
+    return calc_write_end(out);
 }
 
 void calc_fill_write(calc_output *out, const calc_embedded *file, const calc_fill_place *places)
@@ -628,12 +626,10 @@ static calc_exit run(const calc_args *args)
     }
     const char *shell = calc_opt_value(args, OPT_COMPLETION);
     if (shell) {
-        calc_errors errors = {0};
         calc_output *out = calc_write_to("-");
         calc_fill_write(out, calc_embedded_find(calc_completion_list, shell),
                         strcmp(shell, "fish") == 0 ? fish : shared);
-        (void)!calc_output_close(out, &errors);
-        return calc_complain_errors(&errors);
+        return calc_write_end(out);
     }
     bool man = calc_opt_value(args, OPT_MAN) != NULL;
     return calc_help_show(man ? calc_man_page : calc_help_text, command);

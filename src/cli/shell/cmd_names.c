@@ -190,7 +190,7 @@ static void write_described(calc_output *out, int kind, const calc_find_list *li
             if (group[row] == g) {
                 calc_output_text(out, begun ? "" : groups[g].title);
                 calc_output_text(out, begun ? "" : "\n");
-                calc_listing_write_row(&l, out, row, grouped ? INDENT : 0);
+                calc_listing_write_row(&l, out, row + 1, grouped ? INDENT : 0);
                 begun = true;
             }
         }
@@ -201,7 +201,6 @@ static void write_described(calc_output *out, int kind, const calc_find_list *li
 
 static calc_exit run(const calc_args *args)
 {
-    calc_errors errors = {0};
     int kind = calc_choice_index(kinds, args->argument[0]);
     calc_kind folder = kind > ASIDE ? CALC_KIND_EXEC : (calc_kind)kind;
     bool described = calc_opt_value(args, OPT_LONG) ||
@@ -216,9 +215,8 @@ static calc_exit run(const calc_args *args)
     if (described) {
         write_described(out, kind, &list, args->argument[1]);
     }
-    (void)!calc_output_close(out, &errors);
     calc_find_free(&list);
-    return calc_complain_errors(&errors);
+    return calc_write_end(out);
 }
 
 const calc_command calc_cmd_names = {

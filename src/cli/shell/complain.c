@@ -86,6 +86,13 @@ calc_output *calc_write_to_memory(calc_text *text)
     return out;
 }
 
+calc_exit calc_write_end(calc_output *out)
+{
+    calc_errors errors = {0};
+    (void)!calc_output_close(out, &errors);
+    return calc_complain_errors(&errors);
+}
+
 calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors)
 {
     if (!path || !object) {

@@ -27,6 +27,9 @@ calc_output *calc_write_to(const char *path);
 /** The same to memory: calc_output_close() fills *text, which the caller frees. */
 calc_output *calc_write_to_memory(calc_text *text);
 
+/** calc_output_close(), with the errors printed. @return the exit code */
+calc_exit calc_write_end(calc_output *out);
+
 /** Write a document there; nothing if the path or the object is NULL.
  *  @return CALC_OK, or the status of an error that was added */
 calc_status calc_save_to(const char *path, calc_kind kind, const void *object, calc_errors *errors);

@@ -43,64 +43,50 @@ const calc_arg calc_sweep_args[] = {
                "executions/spaces/; alone if it names models and machines itself"),
     {0}};
 
-/* Who reads the documents of a study. */
-typedef struct reading {
-    const calc_inputs *read; /* what was read already; NULL: names are loaded */
-    calc_input pool;         /* of a prefill pool */
-} reading;
+_Static_assert(CALC_DIGEST_TEXT == sizeof(((calc_study_document *)NULL)->sha256),
+               "a study has room for digests");
+_Static_assert(CALC_REMARK_SIZE == sizeof(((calc_study_document *)NULL)->remark),
+               "a study has room for remarks");
 
-static void calc_sweep_read_note(calc_sweep_study *study, const char *name, const calc_text *text,
-                                 const char *remark);
-
-static calc_status add(calc_sweep_study *study, const calc_input *input, calc_kind kind,
-                       const void *object, calc_errors *errors)
+/* What the bytes of a document say of it. @param name  for people */
+static void describe(calc_study_document *said, const char *name, const calc_text *text)
 {
-    char remark[CALC_REMARK_SIZE];
-    calc_designs_builder *b = &study->builder;
-    calc_status status = kind == CALC_KIND_APP ? calc_designs_add_app(b, input->name, object)
-                                               : calc_designs_add_system(b, input->name, object);
-    calc_sweep_read_note(study, input->name, &input->text,
-                         calc_input_remark(input, kind, object, remark));
-    return calc_errors_status(errors, status);
+    snprintf(said->name, sizeof said->name, "%.*s", (int)sizeof said->name - 1, name);
+    calc_digest_text(text->data, text->length, said->sha256);
+    strcpy(said->calibrated, calc_remark_read(text).calibrated);
 }
 
-static calc_status add_document(void *context, calc_sweep_study *study, calc_kind kind,
-                                const char *name, calc_errors *errors)
+/* calc_study_source.read. @param context  inputs that were read already; NULL: all are loaded */
+static calc_status read_document(void *context, calc_kind kind, const char *name, bool pool,
+                                 void *object, calc_study_document *said, calc_errors *errors)
 {
-    const calc_inputs *read = ((const reading *)context)->read;
-    union {
-        calc_app app;
-        calc_system system;
-    } object;
+    const calc_inputs *read = pool ? NULL : context;
+    calc_input own = {0};
+    calc_status status = CALC_OK;
     if (read) {
-        bool app = kind == CALC_KIND_APP;
-        return add(study, &read->input[kind], kind,
-                   app ? (const void *)&read->app : (const void *)&read->system, errors);
+        memcpy(object, kind == CALC_KIND_APP ? (const void *)&read->app : &read->system,
+               calc_table_of(kind)->size);
+    } else {
+        status = calc_input_load(&own, kind, object, name, errors);
     }
-    calc_input input = {0};
-    calc_status status = calc_input_load(&input, kind, &object, name, errors);
-    status = status == CALC_OK ? add(study, &input, kind, &object, errors) : status;
-    calc_text_free(&input.text);
+    if (status == CALC_OK) {
+        const calc_input *input = read ? &read->input[kind] : &own;
+        describe(said, input->name, &input->text);
+        calc_input_remark(input, kind, object, said->remark);
+    }
+    calc_text_free(&own.text);
     return status;
-}
-
-static const char *load_pool(void *context, const char *name, calc_system *system,
-                             calc_errors *errors)
-{
-    calc_input *pool = &((reading *)context)->pool;
-    return calc_input_load(pool, CALC_KIND_SYSTEM, system, name, errors) == CALC_OK ? pool->name
-                                                                                    : NULL;
 }
 
 static calc_status load_file(calc_sweep_study *study, calc_space_entries *file, const char *space,
                              calc_errors *errors)
 {
-    char path[CALC_FIND_PATH_MAX];
+    char path[CALC_FIND_PATH_MAX], name[256];
     calc_status status = calc_find(CALC_KIND_EXEC, space, path, errors);
-    char name[256];
     status = status == CALC_OK ? calc_space_load(file, path, errors) : status;
     if (status == CALC_OK) {
-        calc_sweep_read_note(study, calc_find_name(path, name, sizeof name), &file->text, "");
+        study->document = calc_make(++study->documents, sizeof *study->document);
+        describe(study->document, calc_find_name(path, name, sizeof name), &file->text);
     }
     return status;
 }
@@ -111,7 +97,6 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
     const char *const *argument = args->argument;
     size_t count = args->argument_count;
     const char *space = count == 1 ? argument[0] : count > 2 ? argument[2] : NULL;
-    reading documents = {.pool = {.text = {0}}};
     calc_study_source source = {.app = count == 0  ? "gpt3-175B"
                                        : count > 1 ? argument[0]
                                                    : NULL,
@@ -119,9 +104,7 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
                                           : count > 1 ? argument[1]
                                                       : NULL,
                                 .standard = count == 0,
-                                .document = add_document,
-                                .prefill = load_pool,
-                                .context = &documents,
+                                .read = read_document,
                                 .find = calc_find_document};
     calc_space_option *use = calc_make(args->use_count + 1, sizeof *use);
     for (size_t i = 0; i < args->use_count; i++) {
@@ -132,7 +115,6 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
     calc_status status = space ? load_file(study, &source.file, space, errors) : CALC_OK;
     status = status == CALC_OK ? calc_study_load(study, &source, errors) : status;
     calc_space_entries_free(&source.file);
-    calc_text_free(&documents.pool.text);
     free(use);
     return status;
 }
@@ -197,25 +179,6 @@ void calc_sweep_tokens_write(calc_output *out, const calc_sweep_study *study,
             write_row(out, study, layout, tokens / TRILLION);
         }
     }
-}
-
-_Static_assert(CALC_DIGEST_TEXT == sizeof(((calc_study_document *)NULL)->sha256),
-               "a study has room for digests");
-_Static_assert(CALC_REMARK_SIZE == sizeof(((calc_study_document *)NULL)->remark),
-               "a study has room for remarks");
-
-/* Record the bytes of a document.
- * @param name    for people
- * @param remark  what to know before using its numbers; "": nothing */
-static void calc_sweep_read_note(calc_sweep_study *study, const char *name, const calc_text *text,
-                                 const char *remark)
-{
-    study->document = calc_longer(study->document, study->documents + 1, sizeof *study->document);
-    calc_study_document *document = &study->document[study->documents++];
-    snprintf(document->name, sizeof document->name, "%.*s", (int)sizeof document->name - 1, name);
-    calc_digest_text(text->data, text->length, document->sha256);
-    snprintf(document->remark, sizeof document->remark, "%s", remark);
-    strcpy(document->calibrated, calc_remark_read(text).calibrated);
 }
 
 void calc_sweep_read_write_remarks(calc_output *out, const calc_sweep_study *study)
@@ -479,17 +442,15 @@ void calc_sweep_watch_end(calc_sweep_watch *watch)
     pthread_sigmask(SIG_SETMASK, &watch->mask, NULL);
 }
 
-/* What is said to a command, for the library, which asks `documents`. */
+/* What is said to a command, for the library. */
 static calc_completion completion_of(const calc_inputs *in, const char *const *set,
-                                     size_t set_count, reading *documents, calc_residuals *measured)
+                                     size_t set_count, calc_residuals *measured)
 {
     const calc_input *said = &in->input[CALC_KIND_EXEC];
-    *documents = (reading){.read = in, .pool = {.text = {0}}};
     return (calc_completion){.source = {.app = "model",
                                         .system = "system",
-                                        .document = add_document,
-                                        .prefill = load_pool,
-                                        .context = documents,
+                                        .read = read_document,
+                                        .context = (void *)in,
                                         .find = calc_find_document,
                                         .find_context = (void *)in}, /* which told the names */
                              .measured = calc_known_runs_try(measured),
@@ -543,11 +504,10 @@ static void tell(const calc_inputs *in, const calc_completed *c)
 static calc_status complete(calc_inputs *in, const char *const *set, size_t set_count,
                             calc_errors *errors)
 {
-    reading documents;
     calc_residuals measured = {0};
     calc_completed c = {0};
     calc_input *input = &in->input[CALC_KIND_EXEC];
-    const calc_completion said = completion_of(in, set, set_count, &documents, &measured);
+    const calc_completion said = completion_of(in, set, set_count, &measured);
     calc_status status = calc_completion_find(&c, &said, errors);
     if (status == CALC_OK && !in->silent) {
         tell(in, &c);
@@ -563,7 +523,6 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
         snprintf(input->name, sizeof input->name, "as calc sweep would start");
     }
     calc_completed_free(&c);
-    calc_text_free(&documents.pool.text);
     calc_residuals_free(&measured);
     return status;
 }
@@ -572,12 +531,10 @@ calc_status calc_sweep_front_of(const calc_inputs *in, const char *const *set, s
                                 const char *objectives, size_t most, calc_exec **found,
                                 size_t *count, calc_errors *errors)
 {
-    reading documents;
     calc_residuals measured = {0};
-    calc_completion said = completion_of(in, set, set_count, &documents, &measured);
+    calc_completion said = completion_of(in, set, set_count, &measured);
     said.objectives = objectives;
     calc_status status = calc_completion_front(&said, most, found, count, errors);
-    calc_text_free(&documents.pool.text);
     calc_residuals_free(&measured);
     return status;
 }

@@ -653,8 +653,7 @@ static calc_status write_table(calc_output *out, const calc_sweep_study *study,
     if (!columns.chosen) {
         write_rest(out, &l, &columns, false);
     }
-    calc_listing_write_head(&l, out, 0);
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; i <= rows->count; i++) {
         calc_listing_write_row(&l, out, i, 0);
     }
     write_rest(out, &l, &columns, true);
