@@ -208,11 +208,10 @@ static calc_status decide(ranker *r, const calc_tune_options *options, size_t mo
     calc_tune_decision decision = {0};
     calc_status status = CALC_OK;
     if (r->evidence && r->evidence->kernels.table.count > 0) {
-        status = calc_tune_kernel_cells_make(&cells, &r->app, r->study->system, r->candidate,
-                                             r->count, exec_of, r->tried, errors);
-        status = status ? status
-                        : calc_tune_kernels_learn(&learnt, of.prior, &r->evidence->kernels.table,
-                                                  cells.cell, cells.count, errors);
+        calc_tune_kernel_cells_make(&cells, &r->app, r->study->system, r->candidate, r->count,
+                                    exec_of, r->tried);
+        status = calc_tune_kernels_learn(&learnt, of.prior, &r->evidence->kernels.table, cells.cell,
+                                         cells.count, errors);
         of.kernels = &learnt.kernels;
     }
     status = status ? status
