@@ -46,20 +46,9 @@ typedef struct calc_constant_known {
     double start;
 } calc_constant_known;
 
-/** All of them. Owns everything. Start with {0}. */
-typedef struct calc_constant_starts {
-    calc_constant_known *item;
-    size_t count;
-    calc_text text;
-} calc_constant_starts;
-
-/** Read a file with the columns constant, of and start: tests/measured/starts.csv.
- *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_constant_starts_read(calc_constant_starts *out, const char *path,
-                                                    calc_errors *errors);
-
-/** Free what they own; fine on {0}. */
-void calc_constant_starts_free(calc_constant_starts *starts);
+/** All of them, of a file with the columns constant, of and start: tests/measured/starts.csv. */
+CALC_CSV_LIST(calc_constant_starts, calc_constant_known, calc_constant_starts_read,
+              calc_constant_starts_free);
 
 /** The prior value of a machine's constant, before any measurement: operator tables where they
  *  exist, round guesses where they do not (docs/validation.md). That of the machine comes before
