@@ -471,9 +471,7 @@ static bool solve(programme *p, double room_mb, int *choice, double *remain_mb)
     stage.budget_bytes = room_mb;
     stage.switch_s = switch_s;
     calc_layerwise_front answers;
-    if (!calc_layerwise_near(&stage, 1, 1, MOST_TIE_S * p->layers, MOST_ANSWERS, &answers)) {
-        calc_end_without_memory();
-    }
+    calc_layerwise_near(&stage, 1, 1, MOST_TIE_S * p->layers, MOST_ANSWERS, &answers);
     bool fits = answers.count > 0;
     if (fits) {
         mark(p, &answers);
