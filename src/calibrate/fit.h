@@ -194,7 +194,7 @@ typedef struct calc_fit {
 
 /** Fit those unknowns for which `is_free` is true, from where they are; the others stay. Fills
  * value, error and determined of the former.
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if a run cannot be predicted */
+ *  @return CALC_OK, or CALC_ERR_RULE if a run cannot be predicted */
 CALC_MUST_USE calc_status calc_fit_unknowns(const calc_fit *fit, calc_unknowns *unknowns,
                                             const bool *is_free, calc_errors *errors);
 
@@ -213,7 +213,7 @@ typedef struct calc_influence {
  *  it ends nearest to its prior. If there are many runs, only the worst predicted ones are tried.
  *  @param fit       as it was made, with the values of `unknowns` put into its family
  *  @param is_free   by unknown
- *  @return CALC_OK, CALC_ERR_NOMEM, or what the fit returns */
+ *  @return CALC_OK, or what the fit returns */
 CALC_MUST_USE calc_status calc_influence_find(calc_influence *out, const calc_fit *fit,
                                               const calc_unknowns *unknowns, const bool *is_free,
                                               calc_errors *errors);
@@ -234,8 +234,8 @@ typedef struct calc_least_squares {
 /** Minimise the sum of squares from x on, by Levenberg-Marquardt steps.
  *  @param x      start, then the minimum, or the best point that was found
  *  @param error  standard error of each parameter: root of the diagonal of the inverse of J'J
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if residuals are not finite or do not
- *          determine the parameters */
+ *  @return CALC_OK, or CALC_ERR_RULE if residuals are not finite or do not determine the
+ *          parameters */
 CALC_MUST_USE calc_status calc_least_squares_solve(const calc_least_squares *problem, double *x,
                                                    double *error, calc_errors *errors);
 
