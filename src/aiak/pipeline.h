@@ -164,9 +164,9 @@ typedef struct calc_aiak_found {
 
 /** Searches.
  *  @param best  [top] filled, in order of throughput; ties are broken by fewer stages, fewer
- *  tensor-parallel ranks, smaller micro-batches and less memory, in this order
- *  @return CALC_OK, also if nothing fits; CALC_ERR_NOMEM */
-calc_status calc_aiak_search(const calc_aiak_task *task, int top, calc_aiak_strategy *best,
-                             calc_aiak_found *found);
+ *  tensor-parallel ranks, smaller micro-batches and less memory, in this order; found->count of
+ *  them, 0 if nothing fits */
+void calc_aiak_search(const calc_aiak_task *task, int top, calc_aiak_strategy *best,
+                      calc_aiak_found *found);
 
 #endif

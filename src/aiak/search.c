@@ -5,6 +5,7 @@
 #include "aiak/pipeline.h"
 #include "balance/relaxed.h"
 #include "base/buffer.h"
+#include "base/make.h"
 
 enum {
     ROOM = 20000,      /* most candidates sorted at a time */
@@ -142,20 +143,21 @@ static void set_strategy(search *s, const candidate *c)
     now->tokens_per_s = (double)task->batch * (double)task->sequence / now->step.total_s;
 }
 
-static calc_status balance(search *s, const candidate *c)
+static void balance(search *s, const candidate *c)
 {
     static const calc_balance_options options = {.evaluations = EVALUATIONS};
     use_layouts(s, &c->bound->sizes);
     if (calc_aiak_problem(s->task, &s->layouts, &c->chain, &s->problem)) {
-        return CALC_OK;
+        return;
     }
     s->found->balanced++;
     calc_status status = calc_balance_solve(&s->problem, &options, &s->solution);
     if (status == CALC_OK && s->solution.feasible) {
         set_strategy(s, c);
         keep(s);
+    } else if (status == CALC_ERR_NOMEM) {
+        calc_end_without_memory();
     }
-    return status == CALC_ERR_NOMEM ? status : CALC_OK;
 }
 
 static int compare_chains(const calc_aiak_chain *a, const calc_aiak_chain *b)
@@ -179,30 +181,25 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* Balances the collected candidates, the lowest bounds first. */
-static calc_status balance_all(search *s)
+static void balance_all(search *s)
 {
-    calc_status status = CALC_OK;
     CALC_SORT(s->candidate, s->count, compare_candidates);
-    for (size_t i = 0; i < s->count && status == CALC_OK; i++) {
-        if (!promising(s, s->candidate[i].least_s)) {
-            break;
-        }
+    for (size_t i = 0; i < s->count && promising(s, s->candidate[i].least_s); i++) {
         const candidate *c = &s->candidate[i];
         if (improving(s, c->least_s, &c->bound->sizes, &c->chain)) {
-            status = balance(s, c);
+            balance(s, c);
         }
     }
     s->count = 0;
-    return status;
 }
 
-static calc_status collect(search *s, const calc_aiak_bound *bound, const calc_aiak_chain *chain)
+static void collect(search *s, const calc_aiak_bound *bound, const calc_aiak_chain *chain)
 {
     s->found->candidates++;
     s->work += WORK_OF_CANDIDATE;
     use_layouts(s, &bound->sizes);
     if (calc_aiak_problem(s->task, &s->layouts, chain, &s->problem)) {
-        return CALC_OK;
+        return;
     }
     double growth = 0;
     for (int i = 0; i < chain->kinds; i++) {
@@ -211,10 +208,12 @@ static calc_status collect(search *s, const calc_aiak_bound *bound, const calc_a
     /* Whatever the division; infinite if none fits. */
     double least_s = calc_balance_quick_s(&s->problem) * (1 + growth) + bound->after_s;
     if (isinf(least_s) || !improving(s, least_s, &bound->sizes, chain)) {
-        return CALC_OK;
+        return;
     }
     s->candidate[s->count++] = (candidate){least_s, bound, *chain};
-    return s->count == ROOM ? balance_all(s) : CALC_OK;
+    if (s->count == ROOM) {
+        balance_all(s);
+    }
 }
 
 /* ---- Chains ---------------------------------------------------------------------------------- */
@@ -228,10 +227,9 @@ static bool saves(const search *s, int chip)
 }
 
 /* Tries all subsets of the chain's chips that recompute attention only. */
-static calc_status select_some(search *s, const calc_aiak_bound *bound, calc_aiak_chain *chain)
+static void select_some(search *s, const calc_aiak_bound *bound, calc_aiak_chain *chain)
 {
-    calc_status status = CALC_OK;
-    for (int set = 0; set < 1 << chain->kinds && status == CALC_OK; set++) {
+    for (int set = 0; set < 1 << chain->kinds; set++) {
         bool legal = true;
         use_layouts(s, &bound->sizes);
         for (int i = 0; i < chain->kinds; i++) {
@@ -239,20 +237,18 @@ static calc_status select_some(search *s, const calc_aiak_bound *bound, calc_aia
             legal = legal && (!chain->selective[i] || saves(s, chain->chip[i]));
         }
         if (legal) {
-            status = collect(s, bound, chain);
+            collect(s, bound, chain);
         }
     }
     memset(chain->selective, 0, sizeof chain->selective);
-    return status;
 }
 
 /* Tries all orders of the chips that have stages, starting with the order of the task. */
-static calc_status order(search *s, const calc_aiak_bound *bound, const int stages[CALC_AIAK_CHIPS],
-                         calc_aiak_chain *chain)
+static void order(search *s, const calc_aiak_bound *bound, const int stages[CALC_AIAK_CHIPS],
+                  calc_aiak_chain *chain)
 {
-    calc_status status = CALC_OK;
     bool complete = true;
-    for (int i = 0; i < s->task->chips && status == CALC_OK; i++) {
+    for (int i = 0; i < s->task->chips; i++) {
         bool there = stages[i] == 0;
         for (int k = 0; k < chain->kinds; k++) {
             there = there || chain->chip[k] == i;
@@ -261,25 +257,26 @@ static calc_status order(search *s, const calc_aiak_bound *bound, const int stag
             complete = false;
             chain->chip[chain->kinds] = i;
             chain->stages[chain->kinds++] = stages[i];
-            status = order(s, bound, stages, chain);
+            order(s, bound, stages, chain);
             chain->kinds--;
             chain->chip[chain->kinds] = chain->stages[chain->kinds] = 0;
         }
     }
     bool even = chain->kinds > 1 || s->task->app->num_blocks % bound->sizes.stages == 0;
-    return complete && even ? select_some(s, bound, chain) : status;
+    if (complete && even) {
+        select_some(s, bound, chain);
+    }
 }
 
 /* ---- Numbers of stages ----------------------------------------------------------------------- */
 
 /* Distributes stages over a chip and those after it; `stages` has the chips before it. */
-static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages[CALC_AIAK_CHIPS],
-                             int chip, int left)
+static void share_out(search *s, const calc_aiak_bound *bound, int stages[CALC_AIAK_CHIPS],
+                      int chip, int left)
 {
     int step, most = calc_aiak_most_stages(s->task, &bound->sizes, chip, &step);
     bool last = chip == s->task->chips - 1;
-    calc_status status = CALC_OK;
-    for (int n = most < left ? most : left; n >= (last ? left : 0) && status == CALC_OK; n--) {
+    for (int n = most < left ? most : left; n >= (last ? left : 0); n--) {
         stages[chip] = n;
         s->found->cut = ++s->work > MOST_WORK;
         if (s->found->cut) {
@@ -289,19 +286,18 @@ static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages
             continue;
         }
         if (!last) {
-            status = share_out(s, bound, stages, chip + 1, left - n);
+            share_out(s, bound, stages, chip + 1, left - n);
         } else if (promising(s, calc_aiak_least_s(s->task, bound, stages))) {
             calc_aiak_chain chain;
             memset(&chain, 0, sizeof chain);
-            status = order(s, bound, stages, &chain);
+            order(s, bound, stages, &chain);
         }
     }
     stages[chip] = 0;
-    return status;
 }
 
 /* Tries the fastest chips first: their result prunes most other candidates. */
-static calc_status try_fastest(search *s, const calc_aiak_bound *bound)
+static void try_fastest(search *s, const calc_aiak_bound *bound)
 {
     int stages[CALC_AIAK_CHIPS], step;
     calc_aiak_chain chain;
@@ -311,7 +307,9 @@ static calc_status try_fastest(search *s, const calc_aiak_bound *bound)
         calc_aiak_most_stages(s->task, &bound->sizes, i, &step);
         legal = stages[i] % step == 0 || stages[i] == bound->sizes.stages;
     }
-    return legal ? order(s, bound, stages, &chain) : CALC_OK;
+    if (legal) {
+        order(s, bound, stages, &chain);
+    }
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
@@ -324,47 +322,41 @@ static int compare_bounds(const void *a, const void *b)
     return differ ? differ : compare_sizes(&x->sizes, &y->sizes);
 }
 
-static calc_status run(search *s, calc_aiak_sizes *sizes, calc_aiak_bound *bound, size_t count)
+static void run(search *s, calc_aiak_sizes *sizes, calc_aiak_bound *bound, size_t count)
 {
-    calc_status status = CALC_OK;
     calc_aiak_sizes_list(s->task, sizes, count);
     for (size_t i = 0; i < count; i++) {
         calc_aiak_layouts_of(s->task, &sizes[i], &s->layouts);
         calc_aiak_bound_of(s->task, &sizes[i], &s->layouts, &bound[i]);
     }
     CALC_SORT(bound, count, compare_bounds);
-    for (size_t i = 0; i < count && status == CALC_OK; i++) {
-        status = try_fastest(s, &bound[i]);
+    for (size_t i = 0; i < count; i++) {
+        try_fastest(s, &bound[i]);
     }
-    status = status ? status : balance_all(s);
-    for (size_t i = 0; i < count && status == CALC_OK && promising(s, bound[i].least_s); i++) {
+    balance_all(s);
+    for (size_t i = 0; i < count && promising(s, bound[i].least_s); i++) {
         int stages[CALC_AIAK_CHIPS] = {0};
-        status = share_out(s, &bound[i], stages, 0, bound[i].sizes.stages);
+        share_out(s, &bound[i], stages, 0, bound[i].sizes.stages);
     }
-    return status ? status : balance_all(s);
+    balance_all(s);
 }
 
-calc_status calc_aiak_search(const calc_aiak_task *task, int top, calc_aiak_strategy *best,
-                             calc_aiak_found *found)
+void calc_aiak_search(const calc_aiak_task *task, int top, calc_aiak_strategy *best,
+                      calc_aiak_found *found)
 {
     size_t count = calc_aiak_sizes_list(task, NULL, 0);
-    search *s = calloc(1, sizeof *s);
-    candidate *room = malloc(ROOM * sizeof *room);
-    calc_aiak_sizes *sizes = malloc((count + 1) * sizeof *sizes);
-    calc_aiak_bound *bound = malloc((count + 1) * sizeof *bound);
-    calc_status status = CALC_ERR_NOMEM;
+    search *s = calc_make(1, sizeof *s);
+    calc_aiak_sizes *sizes = calc_make(count, sizeof *sizes);
+    calc_aiak_bound *bound = calc_make(count, sizeof *bound);
     *found = (calc_aiak_found){.sizes = (int64_t)count};
-    if (s && room && sizes && bound) {
-        s->task = task;
-        s->top = top;
-        s->best = best;
-        s->found = found;
-        s->candidate = room;
-        status = run(s, sizes, bound, count);
-    }
+    s->task = task;
+    s->top = top;
+    s->best = best;
+    s->found = found;
+    s->candidate = calc_make(ROOM, sizeof *s->candidate);
+    run(s, sizes, bound, count);
     free(bound);
     free(sizes);
-    free(room);
+    free(s->candidate);
     free(s);
-    return status;
 }

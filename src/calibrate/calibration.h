@@ -66,7 +66,7 @@ CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibra
 /** Predict the runs of a finished calibration by fits without one fold at a time.
  *  @param unseen  by index of result; only those of its machines are filled [s]
  *  @param fold    likewise: the number of the fold; may be NULL
- *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
+ *  @return CALC_OK or CALC_ERR_RULE */
 CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
                                                  const calc_measured_runs *runs, double *unseen,
                                                  int *fold, calc_errors *errors);
@@ -78,7 +78,7 @@ CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross
  *  those of cross-validation by width and by source. Memory depends on no constant of a machine, so
  *  that no fit uses it: both its residuals equal the prediction's.
  *  @param results  of runs->runs, under the calibrated values
- *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
+ *  @return CALC_OK or CALC_ERR_RULE */
 CALC_MUST_USE calc_status calc_unseen_write(calc_output *out, calc_calibration *family,
                                             size_t families, const calc_measured_runs *runs,
                                             const calc_results *results, calc_errors *errors);

@@ -100,8 +100,8 @@ typedef struct calc_engine_calibration {
  *  @param results  of runs of serving
  *  @param fitted   by index of the result: prediction by the fit that saw it; NaN: none did
  *  @param unseen   by a fit that did not; NaN: there is none
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if there is nothing to fit to; out->fit is to
- * be freed in any case */
+ *  @return CALC_OK, or CALC_ERR_RULE if there is nothing to fit to; out->fit is to be freed in any
+ *  case */
 CALC_MUST_USE calc_status calc_engine_calibrate(calc_engine_calibration *out,
                                                 const calc_engine_plan *plan,
                                                 const calc_results *results, double *fitted,

@@ -245,9 +245,8 @@ static const calc_csv_column start_columns[] = {
 
 static const calc_csv_table start_table = CALC_CSV_TABLE(start_columns, calc_constant_known, NULL);
 
-CALC_CSV_READS(calc_constant_starts_read, calc_constant_starts, start_table)
-
-CALC_FREES(calc_constant_starts_free, calc_constant_starts, of->item, of->text.data)
+CALC_CSV_LIST_READS(calc_constant_starts, calc_constant_starts_read, calc_constant_starts_free,
+                    start_table)
 
 double calc_constant_start(const calc_constant *constant, const calc_constant_starts *starts,
                            const char *family, const char *machine)

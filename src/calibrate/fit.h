@@ -46,20 +46,9 @@ typedef struct calc_constant_known {
     double start;
 } calc_constant_known;
 
-/** All of them. Owns everything. Start with {0}. */
-typedef struct calc_constant_starts {
-    calc_constant_known *item;
-    size_t count;
-    calc_text text;
-} calc_constant_starts;
-
-/** Read a file with the columns constant, of and start: tests/measured/starts.csv.
- *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_constant_starts_read(calc_constant_starts *out, const char *path,
-                                                    calc_errors *errors);
-
-/** Free what they own; fine on {0}. */
-void calc_constant_starts_free(calc_constant_starts *starts);
+/** All of them, of a file with the columns constant, of and start: tests/measured/starts.csv. */
+CALC_CSV_LIST(calc_constant_starts, calc_constant_known, calc_constant_starts_read,
+              calc_constant_starts_free);
 
 /** The prior value of a machine's constant, before any measurement: operator tables where they
  *  exist, round guesses where they do not (docs/validation.md). That of the machine comes before
@@ -205,7 +194,7 @@ typedef struct calc_fit {
 
 /** Fit those unknowns for which `is_free` is true, from where they are; the others stay. Fills
  * value, error and determined of the former.
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if a run cannot be predicted */
+ *  @return CALC_OK, or CALC_ERR_RULE if a run cannot be predicted */
 CALC_MUST_USE calc_status calc_fit_unknowns(const calc_fit *fit, calc_unknowns *unknowns,
                                             const bool *is_free, calc_errors *errors);
 
@@ -224,7 +213,7 @@ typedef struct calc_influence {
  *  it ends nearest to its prior. If there are many runs, only the worst predicted ones are tried.
  *  @param fit       as it was made, with the values of `unknowns` put into its family
  *  @param is_free   by unknown
- *  @return CALC_OK, CALC_ERR_NOMEM, or what the fit returns */
+ *  @return CALC_OK, or what the fit returns */
 CALC_MUST_USE calc_status calc_influence_find(calc_influence *out, const calc_fit *fit,
                                               const calc_unknowns *unknowns, const bool *is_free,
                                               calc_errors *errors);
@@ -245,8 +234,8 @@ typedef struct calc_least_squares {
 /** Minimise the sum of squares from x on, by Levenberg-Marquardt steps.
  *  @param x      start, then the minimum, or the best point that was found
  *  @param error  standard error of each parameter: root of the diagonal of the inverse of J'J
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if residuals are not finite or do not
- *          determine the parameters */
+ *  @return CALC_OK, or CALC_ERR_RULE if residuals are not finite or do not determine the
+ *          parameters */
 CALC_MUST_USE calc_status calc_least_squares_solve(const calc_least_squares *problem, double *x,
                                                    double *error, calc_errors *errors);
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/make.h"
 #include "calibrate/calibration.h"
 #include "calibrate/points.h"
@@ -347,22 +346,19 @@ static void write_fitted(calc_output *out, const void *of)
     }
 }
 
-calc_status calc_point_calibration_write(calc_output *out, const calc_point_calibration *c,
-                                         const calc_points *points, const calc_text *old,
-                                         const char *date, calc_errors *errors)
+void calc_point_calibration_write(calc_output *out, const calc_point_calibration *c,
+                                  const calc_points *points, const calc_text *old, const char *date)
 {
+    const fitted of = {c, points, date};
     calc_text text = {0};
     calc_output *memory;
-    calc_status status = calc_output_open_memory(&memory, &text, errors);
-    if (status != CALC_OK) {
-        return status;
+    if (calc_output_open_memory(&memory, &text, NULL) != CALC_OK) {
+        calc_end_without_memory();
     }
     calc_json_save(memory, CALC_KIND_SYSTEM, &c->fit.system, 0);
-    status = calc_output_close(memory, errors);
-    if (status == CALC_OK) {
-        const fitted of = {c, points, date};
-        calc_system_text_add_source(out, &text, old, marker, write_fitted, &of);
+    if (calc_output_close(memory, NULL) != CALC_OK) {
+        calc_end_without_memory();
     }
+    calc_system_text_add_source(out, &text, old, marker, write_fitted, &of);
     calc_text_free(&text);
-    return status;
 }

@@ -200,7 +200,7 @@ typedef struct calc_point_fit {
  *  @param points  `count` of them; those that are not used are passed over
  *  @param skip    by index: passed over too; NULL: none
  *  @param before  the machine as its file says
- *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if a point cannot be predicted */
+ *  @return CALC_OK, or CALC_ERR_RULE if a point cannot be predicted */
 CALC_MUST_USE calc_status calc_point_fit_make(calc_point_fit *out, const calc_point *points,
                                               size_t count, const bool *skip,
                                               const calc_system *before, calc_errors *errors);
@@ -261,7 +261,7 @@ typedef struct calc_point_calibration {
 } calc_point_calibration;
 
 /** Calibrate.
- *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE; *out must be freed in any case */
+ *  @return CALC_OK or CALC_ERR_RULE; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_point_calibrate(calc_point_calibration *out,
                                                const calc_points *points, const char *machine,
                                                const calc_system *system, calc_errors *errors);
@@ -272,13 +272,10 @@ void calc_point_calibration_free(calc_point_calibration *calibration);
 /** Write the calibrated machine's file; its source states the fitted constants, their measurements
  *  and the date.
  *  @param old   the text that the machine was read from
- *  @param date  "2026-11-21"
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_point_calibration_write(calc_output *out,
-                                                       const calc_point_calibration *calibration,
-                                                       const calc_points *points,
-                                                       const calc_text *old, const char *date,
-                                                       calc_errors *errors);
+ *  @param date  "2026-11-21" */
+void calc_point_calibration_write(calc_output *out, const calc_point_calibration *calibration,
+                                  const calc_points *points, const calc_text *old,
+                                  const char *date);
 
 /* Efficiency by size, from measured operators: for each point the efficiency
  * with which the model gives the measured time, averaged (in the logarithm) over octaves of size,

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "formats/read.h"
 #include "galvatron/arguments.h"
 #include "io/json_put.h"
@@ -309,10 +310,7 @@ static void set_kernels(calc_exec *e, int ranks)
 
 static calc_status set_layers(const calc_galvatron_layout *s, calc_exec *e, calc_errors *errors)
 {
-    calc_layer_run *run = malloc((size_t)s->layers * sizeof *run);
-    if (!run) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_layer_run *run = calc_make((size_t)s->layers, sizeof *run);
     for (int i = 0; i < s->layers; i++) {
         run[i] = (calc_layer_run){1, layer_of(&s->layer[i])};
     }
@@ -371,10 +369,7 @@ calc_status calc_galvatron_exec_read(calc_exec *exec, const char *text, size_t l
                                      const char *name, int64_t world, calc_notes *notes,
                                      calc_errors *errors)
 {
-    calc_galvatron_layout *layout = malloc(sizeof *layout);
-    if (!layout) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_galvatron_layout *layout = calc_make(1, sizeof *layout);
     calc_status status =
         calc_galvatron_layout_read(layout, text, length, name, world, notes, errors);
     status = status ? status : calc_galvatron_layout_exec(layout, exec, errors);
@@ -710,10 +705,7 @@ static calc_status list_of(const reader *r, int what, int *out)
 static calc_status read_layers(const reader *r)
 {
     calc_galvatron_layout *out = r->out;
-    int(*of)[CALC_GALVATRON_LAYERS] = calloc(LISTS, sizeof *of);
-    if (!of) {
-        return calc_errors_no_memory(r->errors);
-    }
+    int(*of)[CALC_GALVATRON_LAYERS] = calc_make(LISTS, sizeof *of);
     calc_status status = CALC_OK;
     for (int what = 0; what < LISTS && !status; what++) {
         status = list_of(r, what, of[what]);

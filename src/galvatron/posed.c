@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "base/make.h"
 #include "galvatron/profiles.h"
 
 calc_galvatron_limits calc_galvatron_limits_of(const calc_galvatron_request *request)
@@ -144,8 +145,8 @@ static void fill(calc_galvatron_posed *p)
                        : floor(calc_galvatron_buffer_mb(&p->c, p->task.pp, p->task.buffer_tp));
 }
 
-calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_case *c,
-                                const calc_galvatron_task *task)
+void calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_case *c,
+                         const calc_galvatron_task *task)
 {
     const calc_galvatron_request *r = c->request;
     *p = (calc_galvatron_posed){.c = *c, .task = *task};
@@ -155,25 +156,18 @@ calc_status calc_galvatron_pose(calc_galvatron_posed *p, const calc_galvatron_ca
     size_t pp = (size_t)task->pp;
     size_t most = (size_t)calc_galvatron_strategies(r, task->pp, false, NULL) + 1;
     size_t most_ends = (size_t)calc_galvatron_strategies(r, task->pp, true, NULL) + 1;
-    p->cost = calloc(most * CALC_GALVATRON_TYPES, sizeof *p->cost);
-    p->layer = calloc(most, sizeof *p->layer);
-    p->end = calloc(most_ends, sizeof *p->end);
-    p->ends_cost = malloc(most_ends * pp * sizeof *p->ends_cost);
-    p->stage = malloc(pp * sizeof *p->stage);
-    p->type = malloc(pp * CALC_GALVATRON_TYPES * sizeof *p->type);
-    if (p->layer && p->end) {
-        p->strategies =
-            keep_allowed(p, p->layer, calc_galvatron_strategies(r, task->pp, false, p->layer));
-        p->ends = keep_allowed(p, p->end, calc_galvatron_strategies(r, task->pp, true, p->end));
-        size_t options = pp * CALC_GALVATRON_TYPES * ((size_t)p->strategies + 1);
-        p->option = malloc(options * sizeof *p->option);
-    }
-    if (!p->layer || !p->end || !p->cost || !p->ends_cost || !p->stage || !p->type || !p->option) {
-        calc_galvatron_posed_free(p);
-        return CALC_ERR_NOMEM;
-    }
+    p->cost = calc_make(most * CALC_GALVATRON_TYPES, sizeof *p->cost);
+    p->layer = calc_make(most, sizeof *p->layer);
+    p->end = calc_make(most_ends, sizeof *p->end);
+    p->ends_cost = calc_make(most_ends * pp, sizeof *p->ends_cost);
+    p->stage = calc_make(pp, sizeof *p->stage);
+    p->type = calc_make(pp * CALC_GALVATRON_TYPES, sizeof *p->type);
+    p->strategies =
+        keep_allowed(p, p->layer, calc_galvatron_strategies(r, task->pp, false, p->layer));
+    p->ends = keep_allowed(p, p->end, calc_galvatron_strategies(r, task->pp, true, p->end));
+    size_t options = pp * CALC_GALVATRON_TYPES * ((size_t)p->strategies + 1);
+    p->option = calc_make(options, sizeof *p->option);
     fill(p);
-    return CALC_OK;
 }
 
 CALC_FREES(calc_galvatron_posed_free, calc_galvatron_posed, of->layer, of->end, of->cost,
@@ -278,28 +272,21 @@ typedef struct programme {
     int32_t *place; /* [layers + 1][wide]: 1 + states by layers and MB that they use; 0: none */
     size_t wide;
     cell *cell; /* [states][candidates] */
-    size_t cells;
-    bool no_memory;
 } programme;
 
 static CALC_FREES(leave, programme, of->candidate, of->index, of->inter_s, of->intra_s, of->first,
                   of->state, of->place, of->cell)
 
-/* @return its index; -1: no memory */
+/* @return its index */
 static int32_t state_of(programme *p, int layers, int mb)
 {
     int32_t *place = &p->place[(size_t)layers * p->wide + (size_t)(p->most_mb - mb)];
     if (*place == 0) {
-        state *grown = calc_grown(p->state, p->states, &p->room, sizeof *p->state);
-        p->state = grown ? grown : p->state;
-        size_t cells = p->room * (size_t)p->candidates;
-        cell *wider = grown && cells > p->cells ? realloc(p->cell, cells * sizeof *wider) : p->cell;
-        p->no_memory = !grown || !wider;
-        if (p->no_memory) {
-            return -1;
+        if (p->states == p->room) {
+            p->room = 2 * p->room + 16;
+            p->state = calc_longer(p->state, p->room, sizeof *p->state);
+            p->cell = calc_longer(p->cell, p->room * (size_t)p->candidates, sizeof *p->cell);
         }
-        p->cell = wider;
-        p->cells = cells > p->cells ? cells : p->cells;
         int32_t i = (int32_t)p->states++;
         *place = i + 1;
         p->state[i] = (state){layers, mb, p->first[layers]};
@@ -335,15 +322,12 @@ static void enter(programme *p, rest *r, int layers, int mb, int kind, int from)
         kind--;
         from = 0;
     }
-    for (int i = 0; kind >= 0 && i < r->picks[kind] && !p->no_memory; i++) {
+    for (int i = 0; kind >= 0 && i < r->picks[kind]; i++) {
         if (r->pick[kind][i].layers == 0) {
             continue;
         }
         int before_mb = mb - r->pick[kind][i].mb;
         int32_t to = state_of(p, layers - 1, before_mb);
-        if (to < 0) {
-            return;
-        }
         p->cell[at * p->candidates + r->pick[kind][i].candidate].to = to;
         if (i >= from) {
             r->pick[kind][i].layers--;
@@ -460,9 +444,8 @@ static void enter_all(programme *p, const calc_layerwise_front *answers)
         double mb = answers->point[a].bytes;
         p->wide = mb + 2 > (double)p->wide ? (size_t)mb + 2 : p->wide;
     }
-    p->place = calloc(((size_t)p->layers + 1) * p->wide, sizeof *p->place);
-    p->no_memory = !p->place;
-    for (size_t a = 0; a < answers->count && !p->no_memory; a++) {
+    p->place = calc_make(((size_t)p->layers + 1) * p->wide, sizeof *p->place);
+    for (size_t a = 0; a < answers->count; a++) {
         const calc_layerwise_point *point = &answers->point[a];
         rest r = {.kinds = p->stage->kinds};
         for (int kind = 0; kind < r.kinds; kind++) {
@@ -478,7 +461,7 @@ static void enter_all(programme *p, const calc_layerwise_front *answers)
     }
 }
 
-static calc_status solve(programme *p, double room_mb, int *choice, double *remain_mb)
+static bool solve(programme *p, double room_mb, int *choice, double *remain_mb)
 {
     static const double MOST_TIE_S = 4e-9; /* constants that break ties between equal answers */
     double switch_s[GROUPS * GROUPS];
@@ -488,26 +471,23 @@ static calc_status solve(programme *p, double room_mb, int *choice, double *rema
     stage.budget_bytes = room_mb;
     stage.switch_s = switch_s;
     calc_layerwise_front answers;
-    if (!calc_layerwise_near(&stage, 1, 1, MOST_TIE_S * p->layers, MOST_ANSWERS, &answers)) {
-        return CALC_ERR_NOMEM;
-    }
-    calc_status status = CALC_ERR_RULE;
-    if (answers.count > 0) {
+    calc_layerwise_near(&stage, 1, 1, MOST_TIE_S * p->layers, MOST_ANSWERS, &answers);
+    bool fits = answers.count > 0;
+    if (fits) {
         mark(p, &answers);
         fill_costs(p);
         enter_all(p, &answers);
-        bool traced = !p->no_memory && trace(p, choice, remain_mb);
-        status = traced ? CALC_OK : p->no_memory ? CALC_ERR_NOMEM : CALC_ERR_RULE;
+        fits = trace(p, choice, remain_mb);
     }
     free(answers.point);
-    return status;
+    return fits;
 }
 
-calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double room_mb,
-                                 int *choice, double *remain_mb)
+bool calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double room_mb, int *choice,
+                          double *remain_mb)
 {
     if (room_mb < 0) {
-        return CALC_ERR_RULE;
+        return false;
     }
     programme p = {.posed = posed,
                    .stage = &posed->stage[stage],
@@ -518,15 +498,12 @@ calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double 
         p.layers += p.stage->kind[kind].layers;
     }
     size_t n = (size_t)posed->strategies + 1;
-    p.candidate = malloc(n * sizeof *p.candidate);
-    p.index = calloc(n, sizeof *p.index);
-    p.inter_s = malloc(n * n * KINDS * sizeof *p.inter_s);
-    p.intra_s = malloc(n * KINDS * sizeof *p.intra_s);
-    p.first = malloc(((size_t)p.layers + 1) * sizeof *p.first);
-    calc_status status = CALC_ERR_NOMEM;
-    if (p.candidate && p.index && p.inter_s && p.intra_s && p.first) {
-        status = solve(&p, room_mb, choice, remain_mb);
-    }
+    p.candidate = calc_make(n, sizeof *p.candidate);
+    p.index = calc_make(n, sizeof *p.index);
+    p.inter_s = calc_make(n * n * KINDS, sizeof *p.inter_s);
+    p.intra_s = calc_make(n * KINDS, sizeof *p.intra_s);
+    p.first = calc_make((size_t)p.layers + 1, sizeof *p.first);
+    bool fits = solve(&p, room_mb, choice, remain_mb);
     leave(&p);
-    return status;
+    return fits;
 }

@@ -45,11 +45,9 @@ double calc_galvatron_room_mb(const calc_galvatron_posed *posed, int end, int st
 /** Type of the layers of a stage's kind. */
 int calc_galvatron_type_of(const calc_galvatron_posed *posed, int stage, int kind);
 
-/** Computes the costs of a task, in whole MB in compat.
- *  @return CALC_OK or CALC_ERR_NOMEM; after an error there is nothing to free */
-CALC_MUST_USE calc_status calc_galvatron_pose(calc_galvatron_posed *out,
-                                              const calc_galvatron_case *c,
-                                              const calc_galvatron_task *task);
+/** Computes the costs of a task, in whole MB in compat. */
+void calc_galvatron_pose(calc_galvatron_posed *out, const calc_galvatron_case *c,
+                         const calc_galvatron_task *task);
 void calc_galvatron_posed_free(calc_galvatron_posed *posed);
 
 /** Lower bound on the step with these ends [s]; -1: with the best ends. INFINITY: a stage does not
@@ -70,8 +68,8 @@ double calc_galvatron_least_mb(const calc_galvatron_posed *posed);
 /** Finds the strategies of a stage's layers.
  *  @param choice     [layers of the stage]: strategies of the task
  *  @param remain_mb  memory left
- *  @return CALC_OK; CALC_ERR_RULE if the layers do not fit; CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_galvatron_whole(calc_galvatron_posed *posed, int stage,
-                                               double room_mb, int *choice, double *remain_mb);
+ *  @return false if the layers do not fit */
+CALC_MUST_USE bool calc_galvatron_whole(calc_galvatron_posed *posed, int stage, double room_mb,
+                                        int *choice, double *remain_mb);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "galvatron/profiles.h"
 #include "io/json_numbers.h"
 
@@ -556,10 +557,7 @@ static calc_status use_sequence(const compute_subject *s, double *x, double *y,
 static calc_status use_computation(number_rows *rows)
 {
     const calc_galvatron_reading *r = rows->reading;
-    double *x = calloc(2 * rows->count + 1, sizeof *x);
-    if (!x) {
-        return calc_errors_no_memory(r->errors);
-    }
+    double *x = calc_make(2 * rows->count, sizeof *x);
     double *y = x + rows->count;
     calc_status status = CALC_OK;
     for (int type = OTHER; type < r->request->types && status == CALC_OK; type++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/make.h"
 #include "galvatron/posed.h"
 #include "galvatron/profiles.h"
 
@@ -237,8 +238,8 @@ static void settle(const calc_galvatron_posed *p, int end, calc_galvatron_joined
     }
 }
 
-calc_status calc_galvatron_better(calc_galvatron_posed *p, int end, double limit_s,
-                                  calc_galvatron_joined *j)
+bool calc_galvatron_better(calc_galvatron_posed *p, int end, double limit_s,
+                           calc_galvatron_joined *j)
 {
     double exposed = 0;
     bool first_only = true;
@@ -246,7 +247,7 @@ calc_status calc_galvatron_better(calc_galvatron_posed *p, int end, double limit
         p->stage[stage].budget_bytes = calc_galvatron_room_mb(p, end, stage);
         p->stage[stage].switch_s = p->switch_s;
         if (!calc_layerwise_best(&p->stage[stage], 1, 0, &j->point[stage])) {
-            return CALC_ERR_RULE;
+            return false;
         }
         double s = exposed_s(p, end, stage, j->point);
         exposed = fmax(exposed, s);
@@ -260,7 +261,7 @@ calc_status calc_galvatron_better(calc_galvatron_posed *p, int end, double limit
             settle(p, end, j);
         }
     }
-    return CALC_OK;
+    return true;
 }
 
 static int type_of(const calc_galvatron_request *r, int64_t layer)
@@ -315,9 +316,7 @@ double calc_galvatron_judge_s(const calc_galvatron_request *request,
 {
     calc_galvatron_case c = {.request = request, .profiles = profiles};
     calc_galvatron_posed p;
-    if (calc_galvatron_pose(&p, &c, &answer->task) != CALC_OK) {
-        return INFINITY;
-    }
+    calc_galvatron_pose(&p, &c, &answer->task);
     double step_s = calc_galvatron_judge_posed_s(&p, answer, reshard_s);
     calc_galvatron_posed_free(&p);
     return step_s;
@@ -462,17 +461,16 @@ static void finish(search *s, const calc_galvatron_posed *p)
     a->throughput = (double)p->task.gbsz / a->step_s;
 }
 
-/* Finds the layers of all stages with these ends. */
-static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, double *step_s,
-                               double *remain_mb)
+/* Finds the layers of all stages with these ends. @return false if a stage does not fit */
+static bool solve_whole(search *s, calc_galvatron_posed *p, int end, double *step_s,
+                        double *remain_mb)
 {
     double nosync_s[CALC_GALVATRON_STAGES], sync_s[CALC_GALVATRON_STAGES];
     int at = 0;
     for (int stage = 0; stage < p->task.pp; stage++) {
-        calc_status status = calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage),
-                                                  &s->choice[at], &remain_mb[stage]);
-        if (status != CALC_OK) {
-            return status;
+        if (!calc_galvatron_whole(p, stage, calc_galvatron_room_mb(p, end, stage), &s->choice[at],
+                                  &remain_mb[stage])) {
+            return false;
         }
         nosync_s[stage] = sync_s[stage] = 0;
         for (int kind = 0; kind < p->stage[stage].kinds; kind++) {
@@ -487,7 +485,7 @@ static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, doub
         nosync_s[stage] += p->ends_cost[end * p->task.pp + stage].nosync_s;
     }
     *step_s = calc_galvatron_pipeline_s(p->task.pp, p->task.chunks, sync_s, nosync_s);
-    return CALC_OK;
+    return true;
 }
 
 static void keep_joined(search *s, calc_galvatron_posed *p, int end)
@@ -519,16 +517,13 @@ typedef struct ends_entry {
 static CALC_ORDER_BY(by_bound, ends_entry, bound_s, end)
 
 /* Tries one choice of ends. `*best` is the end of s->answer, -1 at first. */
-static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
+static void try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
 {
     double step_s, remain_mb[CALC_GALVATRON_STAGES];
     double limit_s = *best < 0 ? INFINITY : s->answer.step_s;
     if (s->request->compat) {
-        calc_status status = solve_whole(s, p, end, &step_s, remain_mb);
-        if (status != CALC_OK) {
-            return status == CALC_ERR_RULE ? CALC_OK : status;
-        }
-        if (step_s < limit_s || (step_s == limit_s && end < *best)) {
+        if (solve_whole(s, p, end, &step_s, remain_mb) &&
+            (step_s < limit_s || (step_s == limit_s && end < *best))) {
             calc_galvatron_answer *a = &s->answer;
             int layers = (int)calc_galvatron_layer_count(s->request);
             for (int i = 0; i < layers; i++) {
@@ -541,11 +536,10 @@ static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double n
             finish(s, p);
             *best = end;
         }
-        return CALC_OK;
+        return;
     }
-    calc_status status = calc_galvatron_better(p, end, need_s, &s->joined);
-    if (status != CALC_OK) {
-        return status == CALC_ERR_RULE ? CALC_OK : status;
+    if (!calc_galvatron_better(p, end, need_s, &s->joined)) {
+        return;
     }
     if (s->joined.bound_s < fmin(s->joined.step_s, need_s)) {
         s->bound_s = fmin(s->bound_s, s->joined.bound_s / (double)p->task.gbsz);
@@ -554,10 +548,9 @@ static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double n
         keep_joined(s, p, end);
         *best = end;
     }
-    return CALC_OK;
 }
 
-static calc_status solve_ends(search *s, calc_galvatron_posed *p, ends_entry *list, int *best)
+static void solve_ends(search *s, calc_galvatron_posed *p, ends_entry *list, int *best)
 {
     for (int end = 0; end < p->ends; end++) {
         list[end] = (ends_entry){calc_galvatron_bound_s(p, end, true), end};
@@ -569,51 +562,40 @@ static calc_status solve_ends(search *s, calc_galvatron_posed *p, ends_entry *li
         if (list[i].bound_s > limit_s) {
             break;
         }
-        calc_status status = try_end(s, p, list[i].end, limit_s, best);
-        if (status != CALC_OK) {
-            return status;
-        }
+        try_end(s, p, list[i].end, limit_s, best);
     }
-    return CALC_OK;
 }
 
-static calc_status solve_task(search *s, const entry *e)
+static void solve_task(search *s, const entry *e)
 {
     calc_galvatron_posed p;
-    calc_status status = calc_galvatron_pose(&p, &s->c, &e->task);
-    if (status != CALC_OK) {
-        return status;
-    }
     int best = -1;
+    calc_galvatron_pose(&p, &s->c, &e->task);
     if (!s->request->fine_grained) {
         best = calc_galvatron_coarse(&p, &s->answer) ? 0 : -1;
         if (best == 0) {
             finish(s, &p);
         }
     } else {
-        ends_entry *list = malloc(((size_t)p.ends + 1) * sizeof *list);
-        status = list ? solve_ends(s, &p, list, &best) : CALC_ERR_NOMEM;
+        ends_entry *list = calc_make((size_t)p.ends, sizeof *list);
+        solve_ends(s, &p, list, &best);
         free(list);
     }
     calc_galvatron_posed_free(&p);
-    if (status == CALC_OK && best >= 0) {
+    if (best >= 0) {
         enter(s, e->order);
     }
     s->found->solved++;
-    return status;
 }
 
 static CALC_ORDER_BY(by_task_bound, entry, bound_s, order)
 
-static calc_status bound_tasks(search *s, entry *list, int count)
+static void bound_tasks(search *s, entry *list, int count)
 {
     s->found->unlimited_s = s->found->least_mb = INFINITY;
     for (int i = 0; i < count; i++) {
         calc_galvatron_posed p;
-        calc_status status = calc_galvatron_pose(&p, &s->c, &list[i].task);
-        if (status != CALC_OK) {
-            return status;
-        }
+        calc_galvatron_pose(&p, &s->c, &list[i].task);
         double samples = (double)list[i].task.gbsz;
         list[i].bound_s =
             s->request->fine_grained ? calc_galvatron_bound_s(&p, -1, true) / samples : 0;
@@ -622,38 +604,27 @@ static calc_status bound_tasks(search *s, entry *list, int count)
             fmin(s->found->unlimited_s, calc_galvatron_bound_s(&p, -1, false) / samples);
         calc_galvatron_posed_free(&p);
     }
-    return CALC_OK;
 }
 
-static calc_status solve_all(search *s, entry *list, int count)
-{
-    calc_status status = bound_tasks(s, list, count);
-    CALC_SORT(list, (size_t)count, by_task_bound);
-    for (int i = 0; i < count && status == CALC_OK && list[i].bound_s < INFINITY; i++) {
-        if (list[i].bound_s <= needed_s(s, &list[i].task)) {
-            status = solve_task(s, &list[i]);
-        }
-    }
-    return status;
-}
-
-static calc_status list_tasks(search *s)
+static void solve_all(search *s)
 {
     int count = calc_galvatron_tasks(s->request, NULL);
-    calc_galvatron_task *task = malloc(((size_t)count + 1) * sizeof *task);
-    entry *list = malloc(((size_t)count + 1) * sizeof *list);
-    calc_status status = CALC_ERR_NOMEM;
-    if (task && list) {
-        calc_galvatron_tasks(s->request, task);
-        for (int i = 0; i < count; i++) {
-            list[i] = (entry){.task = task[i], .order = i};
+    calc_galvatron_task *task = calc_make((size_t)count, sizeof *task);
+    entry *list = calc_make((size_t)count, sizeof *list);
+    calc_galvatron_tasks(s->request, task);
+    for (int i = 0; i < count; i++) {
+        list[i] = (entry){.task = task[i], .order = i};
+    }
+    bound_tasks(s, list, count);
+    CALC_SORT(list, (size_t)count, by_task_bound);
+    for (int i = 0; i < count && list[i].bound_s < INFINITY; i++) {
+        if (list[i].bound_s <= needed_s(s, &list[i].task)) {
+            solve_task(s, &list[i]);
         }
-        status = solve_all(s, list, count);
     }
     free(task);
     free(list);
     s->found->tasks = count;
-    return status;
 }
 
 /* Uses upstream's answer if the default's is not proven and takes longer. */
@@ -662,10 +633,7 @@ static calc_status take_whole(const calc_galvatron_request *request,
 {
     calc_galvatron_request whole = *request;
     whole.compat = true;
-    calc_galvatron_found *found = malloc(sizeof *found);
-    if (!found) {
-        return CALC_ERR_NOMEM;
-    }
+    calc_galvatron_found *found = calc_make(1, sizeof *found);
     calc_status status = calc_galvatron_search(&whole, profiles, found);
     calc_galvatron_answer *a = &found->best;
     if (status == CALC_OK && a->feasible) {
@@ -693,18 +661,16 @@ calc_status calc_galvatron_search(const calc_galvatron_request *request,
     calc_galvatron_limits limits = calc_galvatron_limits_of(request);
     out->limit_mb = limits.limit_mb;
     out->reserve_mb = limits.reserve_mb;
-    search *s = calloc(1, sizeof *s);
-    if (!s) {
-        return CALC_ERR_NOMEM;
-    }
+    search *s = calc_make(1, sizeof *s);
+    calc_status status = CALC_OK;
     s->request = request;
     s->c = (calc_galvatron_case){.request = request, .profiles = profiles};
     s->found = out;
     s->bound_s = INFINITY;
-    calc_status status = list_tasks(s);
+    solve_all(s);
     if (out->best.feasible && s->bound_s < sample_s(&out->best) * (1 - ROUNDING)) {
         out->proven = false;
-        status = status ? status : take_whole(request, profiles, out);
+        status = take_whole(request, profiles, out);
         out->gap = 1 - s->bound_s / sample_s(&out->best);
     }
     free(s);

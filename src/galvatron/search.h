@@ -64,8 +64,8 @@ typedef struct calc_galvatron_found {
 } calc_galvatron_found;
 
 /** Searches.
- *  @return CALC_OK also if nothing is feasible; CALC_ERR_NOMEM; CALC_ERR_RULE if the model has more
- *  than CALC_GALVATRON_LAYERS layers */
+ *  @return CALC_OK also if nothing is feasible; CALC_ERR_RULE if the model has more than
+ *  CALC_GALVATRON_LAYERS layers */
 CALC_MUST_USE calc_status calc_galvatron_search(const calc_galvatron_request *request,
                                                 const calc_galvatron_profiles *profiles,
                                                 calc_galvatron_found *out);
@@ -117,9 +117,9 @@ typedef struct calc_galvatron_joined {
 /** Finds the shortest step.
  *  @param limit_s  the search for the minimum stops if no step can be below it; then the answer is
  *  any that fits
- *  @return CALC_OK; CALC_ERR_RULE if a stage does not fit; CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_galvatron_better(calc_galvatron_posed *posed, int end,
-                                                double limit_s, calc_galvatron_joined *out);
+ *  @return false if a stage does not fit */
+CALC_MUST_USE bool calc_galvatron_better(calc_galvatron_posed *posed, int end, double limit_s,
+                                         calc_galvatron_joined *out);
 
 /** calc_galvatron_judge_s() for an answer to this task. */
 double calc_galvatron_judge_posed_s(const calc_galvatron_posed *posed,

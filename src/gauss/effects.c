@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "gauss/process.h"
 
 enum { ROUNDS = 60 };
@@ -146,12 +147,8 @@ calc_status calc_effects_condition(calc_effects_posterior *out, const calc_effec
 {
     *out = (calc_effects_posterior){
         .effects = effects, .item = item, .observation = observation, .count = count};
-    double *numbers = malloc((count * count + 5 * count + 1) * sizeof *numbers);
-    if (!numbers) {
-        return calc_errors_no_memory(errors);
-    }
-    out->factor = numbers;
-    out->value = numbers + count * count;
+    out->factor = calc_make(count * count + 5 * count, sizeof *out->factor);
+    out->value = out->factor + count * count;
     out->variance = out->value + count;
     out->pull = out->variance + count;
     out->white = out->pull + count;
@@ -187,12 +184,9 @@ void calc_effects_moments(const calc_effects_posterior *p, size_t item, double *
 }
 
 /* Rasmussen & Williams 2006, 5.12: leaving one out, from the inverse of the covariance. */
-calc_status calc_effects_surprise(const calc_effects_posterior *p, double *out, calc_errors *errors)
+void calc_effects_surprise(const calc_effects_posterior *p, double *out)
 {
-    double *unit = malloc((p->count + 1) * sizeof *unit);
-    if (!unit) {
-        return calc_errors_no_memory(errors);
-    }
+    double *unit = calc_make(p->count, sizeof *unit);
     for (size_t i = 0; i < p->count; i++) {
         memset(unit, 0, p->count * sizeof *unit);
         unit[i] = 1;
@@ -201,7 +195,6 @@ calc_status calc_effects_surprise(const calc_effects_posterior *p, double *out, 
         out[i] = bound ? 0 : p->pull[i] / sqrt(unit[i]);
     }
     free(unit);
-    return CALC_OK;
 }
 
 static double square(const calc_effects_posterior *p)
@@ -251,10 +244,7 @@ static calc_status prepare_field(calc_effects_draws *d, size_t i, calc_errors *e
 {
     const calc_effects_field *f = &d->posterior->effects->field[i];
     size_t square = f->cells * f->cells;
-    d->factor[i] = malloc((square + f->cells + 1) * sizeof **d->factor);
-    if (!d->factor[i]) {
-        return calc_errors_no_memory(errors);
-    }
+    d->factor[i] = calc_make(square + f->cells, sizeof **d->factor);
     d->field[i] = d->factor[i] + square;
     memcpy(d->factor[i], f->covariance, square * sizeof *f->covariance);
     for (size_t c = 0; c < f->cells; c++) {
@@ -274,11 +264,8 @@ calc_status calc_effects_draws_make(calc_effects_draws *out,
     for (size_t i = 0; status == CALC_OK && i < posterior->effects->fields; i++) {
         status = prepare_field(out, i, errors);
     }
-    out->own = malloc((2 * posterior->count + 1) * sizeof *out->own);
-    out->residual = out->own ? out->own + posterior->count : NULL;
-    if (status == CALC_OK && !out->own) {
-        status = calc_errors_no_memory(errors);
-    }
+    out->own = calc_make(2 * posterior->count, sizeof *out->own);
+    out->residual = out->own + posterior->count;
     return status;
 }
 

@@ -87,8 +87,8 @@ double calc_effects_covariance(const calc_effects *effects, const calc_effects_i
                                const calc_effects_item *b);
 
 /** Condition on observations. All arrays must outlive *out.
- *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the covariance of the observed values is not
- *  positive definite: observations without noise contradict each other. Free *out in any case. */
+ *  @return CALC_OK; CALC_ERR_RULE if the covariance of the observed values is not positive
+ *  definite: observations without noise contradict each other. Free *out in any case. */
 CALC_MUST_USE calc_status calc_effects_condition(calc_effects_posterior *out,
                                                  const calc_effects *effects,
                                                  const calc_effects_item *item,
@@ -106,10 +106,8 @@ void calc_effects_moments(const calc_effects_posterior *posterior, size_t item, 
                           double *mean, double *variance);
 
 /** Leave-one-out residuals: the distance of each observed value from its prediction by the other
- *  observations, in standard deviations; 0 for bounds. @param out  by observation
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_effects_surprise(const calc_effects_posterior *posterior,
-                                                double *out, calc_errors *errors);
+ *  observations, in standard deviations; 0 for bounds. @param out  by observation */
+void calc_effects_surprise(const calc_effects_posterior *posterior, double *out);
 
 /** The factor by which errors of observed values are larger than expected: the posterior variance
  *  of all errors over the prior one, where the prior variance is as uncertain as one estimated from
@@ -141,8 +139,8 @@ typedef struct calc_effects_draws {
 } calc_effects_draws;
 
 /** Prepare draws from a posterior, which must outlive them.
- *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the covariance of a field is not positive
- *  definite. Free *out in any case. */
+ *  @return CALC_OK; CALC_ERR_RULE if the covariance of a field is not positive definite. Free *out
+ *  in any case. */
 CALC_MUST_USE calc_status calc_effects_draws_make(calc_effects_draws *out,
                                                   const calc_effects_posterior *posterior,
                                                   calc_errors *errors);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/make.h"
+
 void calc_normal_draw(calc_rng *rng, double *out, size_t count)
 {
     double two[2];
@@ -354,12 +356,8 @@ calc_status calc_process_condition(calc_process *p, const calc_process_terms *te
     if (!is_spread(p->value_sd, p->value_mean)) {
         p->value_sd = p->prior_sd > 0 ? p->prior_sd : 1;
     }
-    p->factor = calloc(n * n, sizeof *p->factor);
-    p->pull = malloc(n * sizeof *p->pull);
-    if (!p->factor || !p->pull) {
-        forget(p);
-        return CALC_ERR_NOMEM;
-    }
+    p->factor = calc_make(n * n, sizeof *p->factor);
+    p->pull = calc_make(n, sizeof *p->pull);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < i; k++) {
             p->factor[i * n + k] = p->factor[k * n + i] =
@@ -426,47 +424,43 @@ static calc_process_terms terms_of(const search *s, const double *at)
 }
 
 /* The objective; -INFINITY where the covariance has no factor. */
-static calc_status judge(const search *s, const double *at, double *score)
+static double judge(const search *s, const double *at)
 {
     calc_process_terms terms = terms_of(s, at);
-    calc_status status = calc_process_condition(s->process, &terms);
     double off = (terms.noise - CALC_PROCESS_NOISE_MEAN) / CALC_PROCESS_NOISE_SD;
-    *score = status == CALC_OK ? s->process->log_likelihood - off * off / 2 : -INFINITY;
-    return status == CALC_ERR_RANGE ? CALC_OK : status;
+    return calc_process_condition(s->process, &terms) == CALC_OK
+               ? s->process->log_likelihood - off * off / 2
+               : -INFINITY;
 }
 
 /* One length for all coordinates. */
-static calc_status look_around(search *s)
+static void look_around(search *s)
 {
     static const double length[] = {0.1, 0.3, 1, 3, 10}, scale[] = {0.3, 1, 3},
                         noise[] = {1e-3, 1e-2, 5e-2};
     size_t d = s->process->dimensions;
     for (int i = 0; i < 5 * 3 * 3; i++) {
-        double at[UNKNOWNS] = {0}, score;
+        double at[UNKNOWNS] = {0};
         for (size_t j = 0; j < d; j++) {
             at[j] = log(length[i / 9]);
         }
         at[d] = log(scale[i / 3 % 3]);
         at[d + 1] = log(noise[i % 3]);
-        calc_status status = judge(s, at, &score);
-        if (status != CALC_OK) {
-            return status;
-        }
+        double score = judge(s, at);
         if (score > s->best) {
             s->best = score;
             memcpy(s->at, at, sizeof at);
         }
     }
-    return CALC_OK;
 }
 
 /* One step to either side. Directions: each unknown, then all lengths, then these and the scale.
  * Near the data a kernel of this kind depends on scale / length only, so that the likelihood has a
  * ridge along the last direction. A gain within rounding does not count: lengths of coordinates
  * that all data share change nothing. */
-static calc_status step_along(search *s, size_t direction)
+static void step_along(search *s, size_t direction)
 {
-    double to[UNKNOWNS] = {0}, score;
+    double to[UNKNOWNS] = {0};
     size_t together = s->process->dimensions + direction - s->count;
     for (int side = 0; side < 2; side++) {
         for (size_t j = 0; j < s->count; j++) {
@@ -474,22 +468,18 @@ static calc_status step_along(search *s, size_t direction)
             double step = side ? -s->step[direction] : s->step[direction];
             to[j] = fmin(fmax(s->at[j] + (moves ? step : 0), s->lo[j]), s->hi[j]);
         }
-        calc_status status = judge(s, to, &score);
-        if (status != CALC_OK) {
-            return status;
-        }
+        double score = judge(s, to);
         if (score > s->best + 1e-9 * (1 + fabs(s->best))) {
             s->best = score;
             memcpy(s->at, to, sizeof to);
             s->step[direction] *= 1.5;
-            return CALC_OK;
+            return;
         }
     }
     s->step[direction] /= 2;
-    return CALC_OK;
 }
 
-static calc_status climb(search *s)
+static void climb(search *s)
 {
     double widest = 1;
     for (size_t i = 0; i < s->count + 2; i++) {
@@ -499,13 +489,11 @@ static calc_status climb(search *s)
         widest = 0;
         for (size_t i = 0; i < s->count + 2; i++) {
             widest = fmax(widest, s->step[i]);
-            calc_status status = s->step[i] > CALC_PROCESS_FIT_STEP ? step_along(s, i) : CALC_OK;
-            if (status != CALC_OK) {
-                return status;
+            if (s->step[i] > CALC_PROCESS_FIT_STEP) {
+                step_along(s, i);
             }
         }
     }
-    return CALC_OK;
 }
 
 calc_status calc_process_fit(calc_process *process)
@@ -527,11 +515,8 @@ calc_status calc_process_fit(calc_process *process)
         s.lo[d + 1] = log(CALC_PROCESS_NOISE_MIN);
         s.hi[d + 1] = log(CALC_PROCESS_NOISE_MAX);
         s.best = -INFINITY;
-        calc_status status = look_around(&s);
-        status = status ? status : climb(&s);
-        if (status != CALC_OK) {
-            return status;
-        }
+        look_around(&s);
+        climb(&s);
         terms = terms_of(&s, s.at);
     }
     return calc_process_condition(process, &terms);

@@ -102,8 +102,7 @@ CALC_MUST_USE calc_status calc_process_add(calc_process *process, const double *
                                            double count);
 
 /** Learn from the data with given hyper-parameters.
- *  @return CALC_OK; CALC_ERR_RANGE if the covariance of the data is not positive definite;
- *  CALC_ERR_NOMEM */
+ *  @return CALC_OK; CALC_ERR_RANGE if the covariance of the data is not positive definite */
 CALC_MUST_USE calc_status calc_process_condition(calc_process *process,
                                                  const calc_process_terms *terms);
 
@@ -139,7 +138,7 @@ enum { CALC_PROCESS_FIT_DATA = 3 };
  *  the other, down to steps of 1 %. The same data give the same bits. Fewer than
  *  CALC_PROCESS_FIT_DATA data do not determine them: then lengths and scale are 1, and the noise is
  *  where its prior is highest.
- *  @return CALC_OK or CALC_ERR_NOMEM */
+ *  @return as calc_process_condition() with what was found */
 CALC_MUST_USE calc_status calc_process_fit(calc_process *process);
 
 #endif

@@ -74,17 +74,29 @@ typedef struct calc_csv_column {
                      int: CALC_CSV_WHOLE, bool: CALC_CSV_FLAG, default: CALC_CSV_WORD),            \
     .offset = offsetof(row, member)
 
-/** Columns that a file may lack, with the name of their member, and another one or NULL: a text; a
- *  number, which may be blank, up to 1e9: the product of two is a whole number still. */
-#define CALC_CSV_OPTIONAL_TEXT(row, member, another)                                               \
+/** Columns that a table lists, X(TYPE, name, another name or NULL, and more members of
+ *  calc_csv_column, if wanted): the member of a row, and the column that fills it. A file may lack
+ *  a TEXT; and a NUMBER, which may be blank, up to 1e9: the product of two is a whole number still.
+ *  A COUNT is a NUMBER from 1 without a fraction. NEEDED ones must be there. */
+#define CALC_CSV_OF_TEXT(name) const char *name;
+#define CALC_CSV_OF_NEEDED_TEXT(name) const char *name;
+#define CALC_CSV_OF_NUMBER(name) double name;
+#define CALC_CSV_OF_NEEDED_NUMBER(name) double name;
+#define CALC_CSV_OF_COUNT(name) double name;
+#define CALC_CSV_COLUMN(row, member, how, ...)                                                     \
     {                                                                                              \
-        .name = #member, .also = another, CALC_CSV_MEMBER(row, member), .flags = CALC_CSV_OPTIONAL \
+        .name = #member, CALC_CSV_MEMBER(row, member), .flags = how, .also = __VA_ARGS__           \
     }
-#define CALC_CSV_OPTIONAL_NUMBER(row, member, another)                                             \
-    {                                                                                              \
-        .name = #member, .also = another, CALC_CSV_MEMBER(row, member),                            \
-        .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK, .hi = 1e9                                     \
-    }
+#define CALC_CSV_COLUMN_TEXT(row, member, ...)                                                     \
+    CALC_CSV_COLUMN(row, member, CALC_CSV_OPTIONAL, __VA_ARGS__)
+#define CALC_CSV_COLUMN_NEEDED_TEXT(row, member, ...) CALC_CSV_COLUMN(row, member, 0, __VA_ARGS__)
+#define CALC_CSV_COLUMN_NUMBER(row, member, ...)                                                   \
+    CALC_CSV_COLUMN(row, member, CALC_CSV_OPTIONAL | CALC_CSV_BLANK, __VA_ARGS__, .hi = 1e9)
+#define CALC_CSV_COLUMN_NEEDED_NUMBER(row, member, ...)                                            \
+    CALC_CSV_COLUMN(row, member, CALC_CSV_BLANK, __VA_ARGS__, .hi = 1e9)
+#define CALC_CSV_COLUMN_COUNT(row, member, ...)                                                    \
+    CALC_CSV_COLUMN(row, member, CALC_CSV_OPTIONAL | CALC_CSV_BLANK | CALC_CSV_INTEGER,            \
+                    __VA_ARGS__, .lo = 1, .hi = 1e9)
 
 /** Whether a name is that of a column, or its other one. */
 bool calc_csv_has_column(const calc_csv_column *column, size_t columns, const char *name);
@@ -144,16 +156,28 @@ CALC_MUST_USE calc_status calc_csv_table_parse(calc_csv_rows *out, const calc_cs
 
 void calc_csv_rows_free(calc_csv_rows *rows);
 
-/** Defines a function that reads a file into a list of rows, which has the members item, count and
- *  text of calc_csv_rows, in this order. */
-#define CALC_CSV_READS(function, list, table)                                                      \
-    calc_status function(list *out, const char *path, calc_errors *errors)                         \
+/** Declares a list of rows that owns everything, with the members of calc_csv_rows, and start with
+ *  {0}; the function that reads it from a file, and returns CALC_OK or the status of the first
+ *  error; and the one that frees it, which must be called in any case. */
+#define CALC_CSV_LIST(list, row, read, frees)                                                      \
+    typedef struct list {                                                                          \
+        row *item;                                                                                 \
+        size_t count;                                                                              \
+        calc_text text;                                                                            \
+    } list;                                                                                        \
+    CALC_MUST_USE calc_status read(list *out, const char *path, calc_errors *errors);              \
+    void frees(list *of)
+
+/** Defines the functions of such a list. */
+#define CALC_CSV_LIST_READS(list, read, frees, table)                                              \
+    calc_status read(list *out, const char *path, calc_errors *errors)                             \
     {                                                                                              \
         calc_csv_rows rows;                                                                        \
         calc_status status = calc_csv_table_read(&rows, &(table), path, errors);                   \
         *out = (list){rows.item, rows.count, rows.text};                                           \
         return status;                                                                             \
-    }
+    }                                                                                              \
+    CALC_FREES(frees, list, of->item, of->text.data)
 
 /** Defines a function that reads a file as another one does its text. */
 #define CALC_CSV_READS_AS(function, list, parse)                                                   \

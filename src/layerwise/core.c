@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/make.h"
 
 enum { KINDS = CALC_LAYERWISE_KINDS, GROUPS = CALC_LAYERWISE_GROUPS, PICKS = CALC_LAYERWISE_PICKS };
 
@@ -601,11 +602,7 @@ static void count_out(calc_layerwise_search *s, const calc_layerwise_used *allow
                       const calc_layerwise_used *required, const calc_layerwise_relaxed *r,
                       double path)
 {
-    counting *c = calloc(1, sizeof *c); /* too large for every level of branch() */
-    if (!c) {
-        s->nodes = s->most_nodes = 1; /* stopped */
-        return;
-    }
+    counting *c = calc_make(1, sizeof *c); /* too large for every level of branch() */
     c->search = s;
     c->lambda = r->lambda;
     c->budget = s->core->stage->budget_bytes;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/make.h"
 #include "layerwise/core.h"
 
 /* Rounding of sums, as a share. */
@@ -14,7 +15,6 @@ typedef struct near_list {
     const calc_layerwise_core *core;
     calc_layerwise_front *out;
     size_t capacity, most;
-    bool no_memory;
 } near_list;
 
 static void keep(calc_layerwise_search *search, const calc_layerwise_answer *answer)
@@ -24,26 +24,22 @@ static void keep(calc_layerwise_search *search, const calc_layerwise_answer *ans
     if (answer->x > search->limit) {
         return;
     }
-    calc_layerwise_point *grown =
-        out->count < n->most ? calc_grown(out->point, out->count, &n->capacity, sizeof *out->point)
-                             : NULL;
-    if (!grown) {
-        n->no_memory = out->count < n->most;
+    if (out->count == n->most) {
         out->proven = false;
         search->limit = -INFINITY; /* stop */
         return;
     }
-    out->point = grown;
-    out->point[out->count++] = calc_layerwise_point_of(n->core, answer);
+    const calc_layerwise_point point = calc_layerwise_point_of(n->core, answer);
+    CALC_ADD(out->point, out->count, n->capacity, &point);
 }
 
-bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+void calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          double slack_s, size_t most, calc_layerwise_front *out)
 {
     *out = (calc_layerwise_front){.proven = true};
     calc_layerwise_point best;
     if (!calc_layerwise_best(stage, micro_weight, sync_weight, &best)) {
-        return true;
+        return;
     }
     calc_layerwise_core core;
     calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_EVERY_OPTION, micro_weight, sync_weight);
@@ -59,11 +55,6 @@ bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight,
         .data = &n,
     };
     calc_layerwise_look(&search);
-    if (n.no_memory) {
-        free(out->point);
-        *out = (calc_layerwise_front){.count = 0};
-    }
-    return !n.no_memory;
 }
 
 /* Ties of sums, as a share. */
@@ -128,7 +119,7 @@ typedef struct front {
     double step_x, step_y; /* an answer must be so much less than its neighbours */
     size_t most;
     int64_t nodes, exact_nodes;
-    bool no_memory, proven;
+    bool proven;
     calc_layerwise_aim *aim; /* NULL: the whole front matters; its limit: the best so far, */
     bool found;              /* if there is one: */
     calc_layerwise_answer best;
@@ -163,20 +154,14 @@ static bool enter(front *f, const calc_layerwise_answer *answer)
         (at < f->count && f->answer[at].x <= answer->x && f->answer[at].y <= answer->y)) {
         return false;
     }
-    calc_layerwise_answer *grown = calc_grown(f->answer, f->count, &f->capacity, sizeof *f->answer);
-    if (!grown) {
-        f->no_memory = true;
-        return false;
-    }
-    f->answer = grown;
-    size_t behind = at;
-    while (behind < f->count && f->answer[behind].y >= answer->y) {
+    size_t behind = at, count = f->count;
+    while (behind < count && f->answer[behind].y >= answer->y) {
         behind++;
     }
-    memmove(&f->answer[at + 1], &f->answer[behind], (f->count - behind) * sizeof *f->answer);
+    CALC_ADD(f->answer, f->count, f->capacity, answer);
+    memmove(&f->answer[at + 1], &f->answer[behind], (count - behind) * sizeof *f->answer);
     f->count -= behind - at;
     f->answer[at] = *answer;
-    f->count++;
     if (f->aim && matters(f, answer->x, answer->y)) {
         f->aim->limit = f->aim->value(f->aim->data, answer->x, answer->y);
         f->found = true;
@@ -254,7 +239,7 @@ static void keep_front(calc_layerwise_search *search, const calc_layerwise_answe
     if (!enter(f, answer)) {
         return;
     }
-    if (f->no_memory || f->count >= MOST_POINTS) {
+    if (f->count >= MOST_POINTS) {
         search->nodes = search->most_nodes; /* stop */
     }
     search->limit = greatest(f, search);
@@ -294,7 +279,7 @@ static void make(front *f)
     enter(f, &end);
     least(f, 0, 1, INFINITY, &end);
     enter(f, &end);
-    for (double left_x = f->answer[0].x; !f->no_memory;) {
+    for (double left_x = f->answer[0].x;;) {
         size_t i = first_from(f, left_x);
         if (i + 1 >= f->count) {
             return;
@@ -317,25 +302,18 @@ static void make(front *f)
 /* ---- Results -------------------------------------------------------------------------------- */
 
 /* Thin the front to an even selection, with both ends. */
-static bool write_out(front *f, size_t most, calc_layerwise_front *out)
+static void write_out(front *f, size_t most, calc_layerwise_front *out)
 {
     size_t count = f->count < most ? f->count : most;
     out->proven = f->proven && f->count <= most;
-    out->count = 0;
-    out->point = count ? malloc(count * sizeof *out->point) : NULL;
-    if (f->no_memory || (count && !out->point)) {
-        free(out->point);
-        out->point = NULL;
-        return false;
-    }
+    out->point = calc_make(count, sizeof *out->point);
     for (size_t i = 0; i < count; i++) {
         size_t from = count > 1 ? i * (f->count - 1) / (count - 1) : 0;
         out->point[out->count++] = calc_layerwise_point_of(f->core, &f->answer[from]);
     }
-    return true;
 }
 
-static bool front_in(const calc_layerwise_stage *stage, calc_layerwise_values values,
+static void front_in(const calc_layerwise_stage *stage, calc_layerwise_values values,
                      double micro_weight, double sync_weight, size_t most,
                      calc_layerwise_front *out)
 {
@@ -344,21 +322,20 @@ static bool front_in(const calc_layerwise_stage *stage, calc_layerwise_values va
     calc_layerwise_core_make(&core, stage, values, micro_weight, sync_weight);
     front f = {.core = &core, .proven = true, .exact_nodes = EXACT_NODES, .most = most};
     make(&f);
-    bool done = write_out(&f, most, out);
+    write_out(&f, most, out);
     free(f.answer);
-    return done;
 }
 
-bool calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
+void calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
                              calc_layerwise_front *out)
 {
-    return front_in(stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1, most, out);
+    front_in(stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1, most, out);
 }
 
-bool calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
+void calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
                              double sync_weight, size_t most, calc_layerwise_front *out)
 {
-    return front_in(stage, CALC_LAYERWISE_TIME_AND_BYTES, micro_weight, sync_weight, most, out);
+    front_in(stage, CALC_LAYERWISE_TIME_AND_BYTES, micro_weight, sync_weight, most, out);
 }
 
 bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
@@ -373,7 +350,7 @@ bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_ai
                .aim = aim};
     make(&f);
     free(f.answer);
-    *proven = f.proven && !f.no_memory;
+    *proven = f.proven;
     if (f.found) {
         *out = calc_layerwise_point_of(&core, &f.best);
     }

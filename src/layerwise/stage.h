@@ -101,20 +101,18 @@ double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weig
 
 /** Find every answer that fits and takes at most `slack_s` more than the best, also with options
  *  that another one dominates. In no order.
- *  @param most  of them; beyond it the front is not proven
- *  @return false if memory ran out */
-bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+ *  @param most  of them; beyond it the front is not proven */
+void calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          double slack_s, size_t most, calc_layerwise_front *out);
 
 /** Find the Pareto front in micro_s and sync_s of all answers that fit.
- *  @param most  points kept at most; beyond them the front is thinned and not proven
- *  @return false if memory ran out */
-bool calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
+ *  @param most  points kept at most; beyond them the front is thinned and not proven */
+void calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
                              calc_layerwise_front *out);
 
 /** Find the Pareto front in weighted time and memory: the least weighted time for every budget up
  *  to budget_bytes, with a point per budget at which it changes. */
-bool calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
+void calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
                              double sync_weight, size_t most, calc_layerwise_front *out);
 
 #endif

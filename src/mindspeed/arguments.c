@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "formats/import.h"
 #include "io/utf8.h"
 #include "mindspeed/memory.h"
@@ -37,9 +38,8 @@ static bool attends(const calc_mindspeed_job *job, bool all, const calc_mindspee
     return (heads || (!all && c->up == 1)) && (tokens || (!all && c->cp == 1)) && wide;
 }
 
-/* Adds every micro-batch, number of chunks and of experts of these degrees.
- * @return false if out of memory */
-static bool add_all(const calc_mindspeed_job *job, bool newer, calc_mindspeed_config c,
+/* Adds every micro-batch, number of chunks and of experts of these degrees. */
+static void add_all(const calc_mindspeed_job *job, bool newer, calc_mindspeed_config c,
                     calc_mindspeed_space *space)
 {
     int each = job->batch / c.dp, layers = job->layers / c.pp, ranks = c.dp * c.cp * c.up;
@@ -51,20 +51,20 @@ static bool add_all(const calc_mindspeed_job *job, bool newer, calc_mindspeed_co
             for (c.ep = most_ep > 0; layers % c.vpp == 0 && c.ep <= most_ep; c.ep++) {
                 bool fits = c.ep == 0 ||
                             (job->experts % c.ep == 0 && c.dp % c.ep == 0 && ranks % c.ep == 0);
-                if (fits && !CALC_PUSH(space->config, space->count, space->capacity, &c)) {
-                    return false;
+                if (fits) {
+                    space->config =
+                        calc_longer(space->config, space->count + 1, sizeof *space->config);
+                    space->config[space->count++] = c;
                 }
             }
         }
     }
-    return true;
 }
 
-calc_status calc_mindspeed_space_list(const calc_mindspeed_job *job,
-                                      calc_mindspeed_generation generation,
-                                      calc_mindspeed_space *space)
+void calc_mindspeed_space_list(const calc_mindspeed_job *job, calc_mindspeed_generation generation,
+                               calc_mindspeed_space *space)
 {
-    bool newer = generation == CALC_MINDSPEED_GEN2, room = true;
+    bool newer = generation == CALC_MINDSPEED_GEN2;
     int devices = calc_mindspeed_devices(job), groups = job->groups;
     *space = (calc_mindspeed_space){0};
     for (int pp = 1; pp <= devices && pp <= job->layers; pp++) {
@@ -73,19 +73,19 @@ calc_status calc_mindspeed_space_list(const calc_mindspeed_job *job,
             bool divides =
                 rest % tp == 0 && job->heads % tp == 0 && (groups <= 1 || groups % tp == 0);
             int ranks = divides ? rest / tp : 0;
-            for (int split = 1; split <= ranks && room; split++) {
+            for (int split = 1; split <= ranks; split++) {
                 int dp = ranks / split;
                 bool fits = ranks % split == 0 && job->batch % dp == 0;
-                for (int up = 1; fits && up <= split && room; up++) {
+                for (int up = 1; fits && up <= split; up++) {
                     const calc_mindspeed_config c = {
                         .pp = pp, .tp = tp, .dp = dp, .cp = split / up, .up = up};
-                    room = split % up != 0 || !attends(job, !newer, &c) ||
-                           add_all(job, newer, c, space);
+                    if (split % up == 0 && attends(job, !newer, &c)) {
+                        add_all(job, newer, c, space);
+                    }
                 }
             }
         }
     }
-    return room ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 CALC_FREES(calc_mindspeed_space_free, calc_mindspeed_space, of->config)
@@ -117,7 +117,7 @@ static const char *const renamed[][2] = {
     {"--padded-vocab-size", "--vocab-size"},
     {"--enable-recompute-activation-function", "--recompute-activation-function"}};
 
-static bool rename_key(calc_setting *setting)
+static void rename_key(calc_setting *setting)
 {
     setting->argument = 0; /* it counts picked words and means nothing to a user */
     for (size_t i = 0; setting->key[i]; i++) {
@@ -125,15 +125,10 @@ static bool rename_key(calc_setting *setting)
     }
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
         if (strcmp(setting->key, renamed[i][0]) == 0) {
-            char *key = strdup(renamed[i][1]);
-            if (!key) {
-                return false;
-            }
-            free(setting->key);
-            setting->key = key;
+            setting->key = calc_longer(setting->key, 1, strlen(renamed[i][1]) + 1);
+            strcpy(setting->key, renamed[i][1]);
         }
     }
-    return true;
 }
 
 static bool is_precision(const char *key)
@@ -157,12 +152,10 @@ static bool gives_way(const calc_settings *s, size_t at)
 /* Changes keys to their usual spelling. Drops settings that the planner decides, and settings of a
  * script that the command line repeats (a setting without a line).
  * @return false if out of memory */
-static bool mindspeed_flags_order(calc_settings *s)
+static void mindspeed_flags_order(calc_settings *s)
 {
     for (size_t i = 0; i < s->count; i++) {
-        if (!rename_key(&s->item[i])) {
-            return false;
-        }
+        rename_key(&s->item[i]);
     }
     for (size_t i = 0; i < s->count; i++) {
         if (calc_is_word(decided, s->item[i].key) || gives_way(s, i)) {
@@ -170,7 +163,6 @@ static bool mindspeed_flags_order(calc_settings *s)
         }
     }
     calc_settings_drop(s);
-    return true;
 }
 
 enum { UNUSED_SHOWN = 6, MOST_DEVICES = 1 << 20, MOST_BATCH = 1 << 20, MOST_SIZE = 1 << 28 };
@@ -378,9 +370,7 @@ calc_status calc_mindspeed_arguments_read(calc_mindspeed_arguments *out, calc_se
 {
     reading r = {out, settings, generation, name, errors, 0};
     *out = (calc_mindspeed_arguments){0};
-    if (!mindspeed_flags_order(settings)) {
-        return calc_errors_no_memory(errors);
-    }
+    mindspeed_flags_order(settings);
     calc_status status = read_mode(&r);
     status = status ? status : read_plan(&r);
     status = status ? status : read_devices(&r);

@@ -63,7 +63,7 @@ char *calc_mindspeed_config_name(const calc_mindspeed_config *config,
  *  Ulysses parallelism, micro-batch, chunks, experts. Owns its list; start with {0}. */
 typedef struct calc_mindspeed_space {
     calc_mindspeed_config *config;
-    size_t count, capacity;
+    size_t count;
 } calc_mindspeed_space;
 
 /** Enumerates every configuration of the devices to plan for (calc_mindspeed_devices()). Sizes must
@@ -74,11 +74,9 @@ typedef struct calc_mindspeed_space {
  *  micro-batches of 1 and 2; chunks if there are more than 2 stages and they divide the
  *  micro-batches; experts; and at least 4096 tokens on a rank if sequences are split.
  *
- *  Experts that are not spread over ranks are ep = 1, dense models ep = 0.
- *  @return CALC_OK, or CALC_ERR_NOMEM; *space must be freed in any case */
-CALC_MUST_USE calc_status calc_mindspeed_space_list(const calc_mindspeed_job *job,
-                                                    calc_mindspeed_generation generation,
-                                                    calc_mindspeed_space *space);
+ *  Experts that are not spread over ranks are ep = 1, dense models ep = 0. */
+void calc_mindspeed_space_list(const calc_mindspeed_job *job, calc_mindspeed_generation generation,
+                               calc_mindspeed_space *space);
 
 /** Frees the list; {0} is allowed. */
 void calc_mindspeed_space_free(calc_mindspeed_space *space);

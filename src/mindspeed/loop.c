@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
 #include "mindspeed/memory.h"
@@ -208,11 +209,10 @@ static calc_status decide(ranker *r, const calc_tune_options *options, size_t mo
     calc_tune_decision decision = {0};
     calc_status status = CALC_OK;
     if (r->evidence && r->evidence->kernels.table.count > 0) {
-        status = calc_tune_kernel_cells_make(&cells, &r->app, r->study->system, r->candidate,
-                                             r->count, exec_of, r->tried, errors);
-        status = status ? status
-                        : calc_tune_kernels_learn(&learnt, of.prior, &r->evidence->kernels.table,
-                                                  cells.cell, cells.count, errors);
+        calc_tune_kernel_cells_make(&cells, &r->app, r->study->system, r->candidate, r->count,
+                                    exec_of, r->tried);
+        status = calc_tune_kernels_learn(&learnt, of.prior, &r->evidence->kernels.table, cells.cell,
+                                         cells.count, errors);
         of.kernels = &learnt.kernels;
     }
     status = status ? status
@@ -245,20 +245,17 @@ static calc_status rank_space(ranker *r, const calc_mindspeed_space *space,
                               const calc_tune_options *options, size_t most, calc_errors *errors)
 {
     calc_mindspeed_ranking *out = r->out;
-    calc_status status = calc_mindspeed_peak_start(&out->peak, r->study, space, &out->notes);
-    out->item = calloc(space->count, sizeof *out->item);
-    r->tried = calloc(space->count, sizeof *r->tried);
-    r->candidate = calloc(space->count, sizeof *r->candidate);
-    r->measurement = calloc(space->count, sizeof *r->measurement);
-    if (status != CALC_OK || !out->item || !r->tried || !r->candidate || !r->measurement) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_mindspeed_peak_start(&out->peak, r->study, space, &out->notes);
+    out->item = calc_make(space->count, sizeof *out->item);
+    r->tried = calc_make(space->count, sizeof *r->tried);
+    r->candidate = calc_make(space->count, sizeof *r->candidate);
+    r->measurement = calc_make(space->count, sizeof *r->measurement);
     out->count = space->count;
     for (size_t i = 0; i < space->count; i++) {
         out->item[i].config = space->config[i];
         judge(r, i);
     }
-    status = decide(r, options, most, errors);
+    calc_status status = decide(r, options, most, errors);
     for (size_t i = 0; i < out->count; i++) {
         out->fit += out->item[i].fits;
     }
@@ -285,17 +282,14 @@ calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
     calc_mindspeed_space space;
     ranker r = {.study = study, .evidence = evidence, .results = results, .out = out};
     *out = (calc_mindspeed_ranking){0};
-    calc_status status = calc_mindspeed_space_list(job, study->generation, &space);
-    if (status == CALC_ERR_NOMEM) {
-        (void)!calc_errors_no_memory(errors);
-    } else if (space.count == 0) {
-        status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
-                                 "no configuration divides %d devices, %d layers, %d heads and "
-                                 "%d sequences",
-                                 calc_mindspeed_devices(job), job->layers, job->heads, job->batch);
-    } else {
-        status = rank_space(&r, &space, options, most, errors);
-    }
+    calc_mindspeed_space_list(job, study->generation, &space);
+    calc_status status =
+        space.count > 0
+            ? rank_space(&r, &space, options, most, errors)
+            : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                              "no configuration divides %d devices, %d layers, %d heads and "
+                              "%d sequences",
+                              calc_mindspeed_devices(job), job->layers, job->heads, job->batch);
     free(r.tried);
     free(r.candidate);
     free(r.measurement);
@@ -327,8 +321,9 @@ calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
         calc_notes_add(&out->notes, "%s has no comm_prof.csv: collectives are calc's",
                        study->profiles);
     }
-    return calc_mindspeed_points(&out->kernels, &out->folder.kernels, &out->folder.cache, &a->job,
-                                 &a->app, study->system, errors);
+    calc_mindspeed_points(&out->kernels, &out->folder.kernels, &out->folder.cache, &a->job, &a->app,
+                          study->system);
+    return CALC_OK;
 }
 
 void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence)
@@ -351,28 +346,27 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* Lists every kernel_details.csv in a folder or below it, in the order of their paths. Nothing in
- * the folder's name stands for other names.
- * @return false if out of memory */
-static bool search(const char *root, glob_t *found)
+ * the folder's name stands for other names. */
+static void search(const char *root, glob_t *found)
 {
     char pattern[2 * PATH_SIZE + 64];
     size_t length = 0;
-    int status = 0;
     for (; *root && length < 2 * PATH_SIZE; root++) {
         if (strchr("*?[\\", *root)) {
             pattern[length++] = '\\';
         }
         pattern[length++] = *root;
     }
-    for (int depth = 0; depth <= DEPTH && status != GLOB_NOSPACE; depth++, length += 2) {
+    for (int depth = 0; depth <= DEPTH; depth++, length += 2) {
         snprintf(pattern + length, sizeof pattern - length, "/kernel_details.csv");
-        status = glob(pattern, depth ? GLOB_APPEND : 0, NULL, found);
+        if (glob(pattern, depth ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE) {
+            calc_end_without_memory();
+        }
         memcpy(pattern + length, "/*", 2);
     }
     if (found->gl_pathc > 1) {
         CALC_SORT(found->gl_pathv, found->gl_pathc, compare_texts);
     }
-    return status != GLOB_NOSPACE;
 }
 
 calc_status calc_mindspeed_folder_read(calc_mindspeed_folder *out, const char *path,
@@ -393,8 +387,8 @@ calc_status calc_mindspeed_folder_read(calc_mindspeed_folder *out, const char *p
     if (status == CALC_OK && is_kind(file, S_IFREG)) {
         status = calc_mindspeed_cache_read(&out->cache, file, errors);
     }
-    if (status == CALC_OK && !search(path, &found)) {
-        status = calc_errors_no_memory(errors);
+    if (status == CALC_OK) {
+        search(path, &found);
     }
     for (size_t i = 0; i < found.gl_pathc && status == CALC_OK; i++) {
         status = calc_mindspeed_kernels_read(&out->kernels, found.gl_pathv[i], errors);
@@ -468,10 +462,7 @@ static calc_status take(calc_mindspeed_results *out, const result_row *row, size
                         const char *path, calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    out->item = calloc(count + 1, sizeof *out->item);
-    if (!out->item) {
-        return calc_errors_no_memory(errors);
-    }
+    out->item = calc_make(count, sizeof *out->item);
     for (size_t i = 0; i < count; i++) {
         const calc_mindspeed_result *result = &row[i].result;
         const calc_mindspeed_result *first = calc_mindspeed_results_find(out, &result->config);

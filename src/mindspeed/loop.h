@@ -56,8 +56,8 @@ typedef struct calc_mindspeed_folder {
 
 /** Reads a folder: `comm_prof.csv` and `operator_cache.csv` in it, and every `kernel_details.csv`,
  *  a profiler's file, in it or up to five folders below. Each may be missing.
- *  @return CALC_OK; CALC_ERR_NOT_FOUND if there is no such folder; CALC_ERR_NOMEM; or the status of
- *  reading a file. Errors name file, line and column. *out must be freed in any case */
+ *  @return CALC_OK; CALC_ERR_NOT_FOUND if there is no such folder; or the status of reading a file.
+ *  Errors name file, line and column. *out must be freed in any case */
 CALC_MUST_USE calc_status calc_mindspeed_folder_read(calc_mindspeed_folder *out, const char *path,
                                                      calc_errors *errors);
 
@@ -130,8 +130,8 @@ typedef struct calc_mindspeed_ranking {
  *  @param results   of runs; NULL: none
  *  @param options   of the decision; its kernels are replaced by those of the evidence
  *  @param most      runs, at most; 0: any number
- *  @return CALC_OK, also if nothing fits; CALC_ERR_RULE with an error for an empty space;
- *  CALC_ERR_NOMEM. *out must be freed in any case */
+ *  @return CALC_OK, also if nothing fits; CALC_ERR_RULE with an error for an empty space; or what
+ *  calc_tune_decide() returns. *out must be freed in any case */
 CALC_MUST_USE calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
                                               calc_mindspeed_evidence *evidence,
                                               const calc_mindspeed_results *results,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/make.h"
 #include "gauss/process.h"
 #include "io/json_numbers.h"
 #include "io/text.h"
@@ -411,16 +412,12 @@ static void consider(const choice *all, calc_mindspeed_probes *best)
     }
 }
 
-calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
-                                         calc_mindspeed_probes *out)
+void calc_mindspeed_probes_choose(const calc_mindspeed_space *space, calc_mindspeed_probes *out)
 {
     const extremes e = extremes_of(space);
     choice all = {.room = space->count + 1};
-    all.item = calloc(CALC_MINDSPEED_PROBES * all.room, sizeof *all.item);
+    all.item = calc_make(CALC_MINDSPEED_PROBES * all.room, sizeof *all.item);
     *out = (calc_mindspeed_probes){.condition = INFINITY};
-    if (!all.item) {
-        return CALC_ERR_NOMEM;
-    }
     for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
         fill(&all, space, i, &e);
         out->empty = all.count[i] == 0 && out->empty == 0 ? i + 1 : out->empty;
@@ -431,7 +428,6 @@ calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
         more = out->condition >= good_condition && tries < TRIES && next(&all);
     }
     free(all.item);
-    return CALC_OK;
 }
 
 /* Activations [GiB] of a layer of a probe: measured, or by calc's model. */
@@ -473,17 +469,14 @@ static void fit(calc_mindspeed_peak *peak, calc_notes *notes)
     }
 }
 
-calc_status calc_mindspeed_peak_start(calc_mindspeed_peak *peak, const calc_mindspeed_study *study,
-                                      const calc_mindspeed_space *space, calc_notes *notes)
+void calc_mindspeed_peak_start(calc_mindspeed_peak *peak, const calc_mindspeed_study *study,
+                               const calc_mindspeed_space *space, calc_notes *notes)
 {
     *peak = (calc_mindspeed_peak){.study = study};
     if (study->calc_memory || study->generation == CALC_MINDSPEED_GEN2) {
-        return CALC_OK;
+        return;
     }
-    calc_status status = calc_mindspeed_probes_choose(space, &peak->probes);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_mindspeed_probes_choose(space, &peak->probes);
     if (peak->probes.count > 0) {
         fit(peak, notes);
     } else if (peak->probes.empty > 0) {
@@ -495,7 +488,6 @@ calc_status calc_mindspeed_peak_start(calc_mindspeed_peak *peak, const calc_mind
         calc_notes_add(notes, "no probes determine activations: memory is by the second "
                               "generation's formulas");
     }
-    return CALC_OK;
 }
 
 double calc_mindspeed_peak_bytes(calc_mindspeed_peak *peak, const calc_mindspeed_config *config)

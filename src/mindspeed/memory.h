@@ -91,10 +91,8 @@ typedef struct calc_mindspeed_probes {
  *  ring and Ulysses, without tensor parallelism; (5) all three. At least two micro-batch sizes must
  *  differ, and the normal matrix must have full rank. The result is the choice whose matrix has the
  *  smallest condition number, or the first below 100. If there are very many choices, only the
- *  first 200,000 are considered.
- *  @return CALC_OK, also without a choice; or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
-                                                       calc_mindspeed_probes *out);
+ *  first 200,000 are considered. */
+void calc_mindspeed_probes_choose(const calc_mindspeed_space *space, calc_mindspeed_probes *out);
 
 /** The inputs for memory and time of a job. Borrows. */
 typedef struct calc_mindspeed_study {
@@ -117,12 +115,9 @@ typedef struct calc_mindspeed_peak {
 
 /** Starts. For the first generation's model it chooses the probes, reads their measurements, takes
  *  the missing ones from calc's model, and fits. If there are no probes, it uses the second
- *  generation's model and adds a note.
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_mindspeed_peak_start(calc_mindspeed_peak *peak,
-                                                    const calc_mindspeed_study *study,
-                                                    const calc_mindspeed_space *space,
-                                                    calc_notes *notes);
+ *  generation's model and adds a note. */
+void calc_mindspeed_peak_start(calc_mindspeed_peak *peak, const calc_mindspeed_study *study,
+                               const calc_mindspeed_space *space, calc_notes *notes);
 
 /** Peak memory of a configuration [bytes]. */
 double calc_mindspeed_peak_bytes(calc_mindspeed_peak *peak, const calc_mindspeed_config *config);

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "calibrate/points.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
@@ -214,22 +215,15 @@ static calc_status shape_finish(void *context, void *row, const calc_csv_row *fr
 
 /* Reads a file whose rows begin with these cells, and makes room for the results.
  * @param most  results per row
- * @return CALC_OK; CALC_ERR_TYPE with an error at a cell that has no shapes; CALC_ERR_NOMEM; or
- * the status of calc_csv_table_read(). The caller frees *rows in any case. */
+ * @return CALC_OK; CALC_ERR_TYPE with an error at a cell that has no shapes; or the status of
+ * calc_csv_table_read(). The caller frees *rows in any case. */
 static calc_status mindspeed_shape_cells_read(calc_csv_rows *rows, calc_csv_table *table,
                                               const char *path, calc_mindspeed_times *out,
                                               size_t most, calc_errors *errors)
 {
     table->finish = shape_finish;
     calc_status status = calc_csv_table_read(rows, table, path, errors);
-    if (status == CALC_OK) {
-        calc_mindspeed_timed *item =
-            realloc(out->item, (out->count + most * rows->count + 1) * sizeof *item);
-        if (!item) {
-            return calc_errors_no_memory(errors);
-        }
-        out->item = item;
-    }
+    out->item = calc_longer(out->item, out->count + most * rows->count + 1, sizeof *out->item);
     return status;
 }
 
@@ -372,8 +366,8 @@ static calc_point point_of(const calc_mindspeed_timed *timed, const calc_mindspe
 static size_t add_shapes(calc_mindspeed_timed *mean, size_t known, const calc_mindspeed_times *of)
 {
     size_t count = known;
-    double *times = calloc(of->count + 1, sizeof *times);
-    for (size_t i = 0; times && i < of->count; i++) {
+    double *times = calc_make(of->count, sizeof *times);
+    for (size_t i = 0; i < of->count; i++) {
         size_t k = 0;
         while (k < count && !same_shape(&mean[k].shape, &of->item[i].shape)) {
             k++;
@@ -387,29 +381,22 @@ static size_t add_shapes(calc_mindspeed_timed *mean, size_t known, const calc_mi
         }
     }
     free(times);
-    return times ? count : SIZE_MAX;
+    return count;
 }
 
-calc_status calc_mindspeed_points(calc_point_table *out, const calc_mindspeed_times *kernels,
-                                  const calc_mindspeed_times *cache, const calc_mindspeed_job *job,
-                                  const calc_app *app, const calc_system *system,
-                                  calc_errors *errors)
+void calc_mindspeed_points(calc_point_table *out, const calc_mindspeed_times *kernels,
+                           const calc_mindspeed_times *cache, const calc_mindspeed_job *job,
+                           const calc_app *app, const calc_system *system)
 {
-    size_t room = kernels->count + cache->count + 1;
-    calc_mindspeed_timed *mean = malloc(room * sizeof *mean);
-    calc_point *point = malloc(room * sizeof *point);
-    size_t count = mean && point ? add_shapes(mean, 0, kernels) : SIZE_MAX;
-    count = count < SIZE_MAX ? add_shapes(mean, count, cache) : count;
-    for (size_t i = 0; count < SIZE_MAX && i < count; i++) {
+    calc_mindspeed_timed *mean = calc_make(kernels->count + cache->count, sizeof *mean);
+    size_t count = add_shapes(mean, add_shapes(mean, 0, kernels), cache);
+    calc_point *point = calc_make(count, sizeof *point);
+    for (size_t i = 0; i < count; i++) {
         point[i] = point_of(&mean[i], job, app);
     }
-    calc_status status = count < SIZE_MAX ? CALC_OK : calc_errors_no_memory(errors);
-    if (status == CALC_OK) {
-        calc_point_table_make(out, point, count, NULL, system);
-    }
+    calc_point_table_make(out, point, count, NULL, system);
     free(mean);
     free(point);
-    return status;
 }
 
 static const char *const types[] = {
@@ -487,10 +474,7 @@ calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
     *out = (calc_mindspeed_comm){0};
     calc_status status = calc_csv_table_read(&rows, &table, path, errors);
     if (status == CALC_OK) {
-        out->item = malloc((rows.count + 1) * sizeof *out->item);
-        status = out->item ? CALC_OK : calc_errors_no_memory(errors);
-    }
-    if (out->item) {
+        out->item = calc_make(rows.count, sizeof *out->item);
         gather(out, rows.item, rows.count);
     }
     calc_csv_rows_free(&rows);
@@ -509,8 +493,9 @@ double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_mes
     while (known < comm->missing_count && compare(&comm->missing[known], message) != 0) {
         known++;
     }
-    if (known == comm->missing_count) { /* without memory, one note less */
-        (void)!CALC_PUSH(comm->missing, comm->missing_count, comm->missing_capacity, message);
+    if (known == comm->missing_count) {
+        comm->missing = calc_longer(comm->missing, known + 1, sizeof *comm->missing);
+        comm->missing[comm->missing_count++] = *message;
     }
     return 0;
 }

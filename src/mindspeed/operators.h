@@ -95,13 +95,10 @@ CALC_MUST_USE calc_status calc_mindspeed_cache_read(calc_mindspeed_times *out, c
  *  Multiplications count as those of a forward pass; attention has heads of the job's size.
  *  @param kernels  of steps
  *  @param cache    of operators alone
- *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed with calc_point_table_free() in any case
- */
-CALC_MUST_USE calc_status calc_mindspeed_points(calc_point_table *out,
-                                                const calc_mindspeed_times *kernels,
-                                                const calc_mindspeed_times *cache,
-                                                const calc_mindspeed_job *job, const calc_app *app,
-                                                const calc_system *system, calc_errors *errors);
+ *  @param out      to be freed with calc_point_table_free() */
+void calc_mindspeed_points(calc_point_table *out, const calc_mindspeed_times *kernels,
+                           const calc_mindspeed_times *cache, const calc_mindspeed_job *job,
+                           const calc_app *app, const calc_system *system);
 
 /* Reads measured collectives: comm_prof.csv, columns type, domains, datasize and
  * time. */
@@ -124,7 +121,7 @@ typedef struct calc_mindspeed_comm {
     calc_mindspeed_sent *item; /**< one per message */
     size_t count;
     calc_mindspeed_message *missing; /**< messages that were requested and not found, each once */
-    size_t missing_count, missing_capacity;
+    size_t missing_count;
     size_t found; /**< successful look-ups */
 } calc_mindspeed_comm;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/make.h"
 #include "model/schedule/schedule_sim.h"
 #include "plan/layers_list.h"
 #include "spec/layer_list.h"
@@ -60,8 +61,7 @@ static void take(calc_layers_table *t, const int *count, calc_layers_answer *out
     calc_layers_answer a = {.ends = out->ends, .stages = t->stages, .stage = t->stage};
     int from = 0;
     for (int i = 0; i < t->stages; i++) {
-        const calc_layers_stage *s = calc_layers_cell(t, i, from, count[i]);
-        t->stage[i] = s ? *s : (calc_layers_stage){0};
+        t->stage[i] = *calc_layers_cell(t, i, from, count[i]);
         from += count[i];
     }
     a.planned_s = calc_layers_planned_s(t->c, &a);
@@ -164,7 +164,7 @@ static void advance(calc_layers_table *t, int stage, const state *here, state *n
         int most = later > 0 ? t->layers - later - from : t->layers - from;
         for (int n = later > 0 ? 1 : most; n <= most; n++) {
             const calc_layers_stage *s = calc_layers_cell(t, stage, from, n);
-            if (!s || s->least_s >= t->limit_s) {
+            if (s->least_s >= t->limit_s) {
                 break;
             }
             for (int i = 0; i < here[from].labels && s->fits; i++) {
@@ -191,18 +191,14 @@ static void improve(calc_layers_table *t, double least_s, double limit_s, int *c
     if (((size_t)t->stages + 1) * width > MOST_STATES) {
         return;
     }
-    state *all = calloc(((size_t)t->stages + 1) * width, sizeof *all);
-    if (!all) {
-        t->failed = true;
-        return;
-    }
+    state *all = calc_make(((size_t)t->stages + 1) * width, sizeof *all);
     all[0].labels = 1;
     for (int stage = 0; stage < t->stages; stage++) {
         advance(t, stage, &all[(size_t)stage * width], &all[((size_t)stage + 1) * width], least_s,
                 limit_s);
     }
     const state *end = &all[(size_t)t->stages * width + (size_t)t->layers];
-    for (int i = 0; i < end->labels && !t->failed; i++) {
+    for (int i = 0; i < end->labels; i++) {
         int at = t->layers;
         int number = i;
         for (int stage = t->stages; stage > 0; stage--) {
@@ -223,7 +219,7 @@ static calc_status join(calc_layers_table *t, int *count, calc_layers_answer *ou
     double limit_s = t->want->limit_s;
     out->bound_s = calc_layers_shortest(t, true, count);
     if (out->bound_s >= limit_s || !isfinite(calc_layers_shortest(t, false, count))) {
-        return t->failed ? CALC_ERR_NOMEM : CALC_ERR_RULE;
+        return CALC_ERR_RULE;
     }
     take(t, count, out);
     if (t->stages > 1 && t->chunks == 1) {
@@ -237,7 +233,7 @@ static calc_status join(calc_layers_table *t, int *count, calc_layers_answer *ou
         improve(t, least_s, best_s - t->floor.after_s, count, out);
     }
     out->bound_s = fmin(out->bound_s, out->planned_s);
-    return t->failed ? CALC_ERR_NOMEM : CALC_OK;
+    return CALC_OK;
 }
 
 calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *want,
@@ -248,11 +244,9 @@ calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *
     *out = (calc_layers_answer){
         .ends = want->ends, .stages = (int)stages, .planned_s = INFINITY, .bound_s = INFINITY};
     calc_status status = calc_layers_table_make(c, want, &t);
-    int *count = calloc(stages, sizeof *count);
-    out->stage = calloc(stages, sizeof *out->stage);
-    out->layers = calloc(stages, sizeof *out->layers);
-    bool room = count && out->stage && out->layers;
-    status = room ? status : CALC_ERR_NOMEM;
+    int *count = calc_make(stages, sizeof *count);
+    out->stage = calc_make(stages, sizeof *out->stage);
+    out->layers = calc_make(stages, sizeof *out->layers);
     status = status == CALC_OK ? join(&t, count, out) : status;
     free(count);
     calc_layers_table_free(&t);
@@ -307,11 +301,8 @@ const calc_layers_stage *calc_layers_cell(calc_layers_table *t, int stage, int f
         ((size_t)stage * (size_t)(t->dense + 1) + (size_t)ask.layers[0]) * (size_t)(moe + 1) +
         (size_t)ask.layers[1];
     if (!t->cell[at]) {
-        t->cell[at] = malloc(sizeof **t->cell);
-        t->failed = t->failed || !t->cell[at];
-        if (t->cell[at]) {
-            calc_layers_stage_best(t->c, &ask, t->cell[at]);
-        }
+        t->cell[at] = calc_make(1, sizeof **t->cell);
+        calc_layers_stage_best(t->c, &ask, t->cell[at]);
     }
     return t->cell[at];
 }
@@ -336,9 +327,9 @@ calc_status calc_layers_table_make(const calc_layers_case *c, const calc_layers_
     if (t->stages > t->layers || (t->chunks > 1 && !even) || cells(t) > MOST_CELLS) {
         return CALC_ERR_RULE;
     }
-    t->cell = calloc(cells(t), sizeof *t->cell);
-    t->stage = calloc((size_t)t->stages, sizeof *t->stage);
-    return t->cell && t->stage ? CALC_OK : CALC_ERR_NOMEM;
+    t->cell = calc_make(cells(t), sizeof(calc_layers_stage *));
+    t->stage = calc_make((size_t)t->stages, sizeof *t->stage);
+    return CALC_OK;
 }
 
 void calc_layers_table_free(calc_layers_table *t)
@@ -359,7 +350,7 @@ static bool has_time(calc_layers_table *t, int stage, int from, int count, doubl
 {
     const calc_layers_stage *s = calc_layers_cell(t, stage, from, count);
     double allowed_s = calc_layers_allowed_s(t->c, &t->floor, stage, step_s);
-    return s && (bound ? s->least_s : s->weighted_s) <= allowed_s;
+    return (bound ? s->least_s : s->weighted_s) <= allowed_s;
 }
 
 /* The most layers that a stage has time for. Small numbers are tried first, since they are quick to
@@ -506,9 +497,9 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
     int chunks = (int)c->common.chunks;
     int from = 0;
     bool room = true;
-    walk *at = calloc((size_t)a->stages, sizeof *at);
+    walk *at = calc_make((size_t)a->stages, sizeof *at);
     e.layers = (calc_layer_list){.ends = c->option[a->ends].strategy};
-    for (int place = 0; at && room && place < a->stages * chunks; place++) {
+    for (int place = 0; room && place < a->stages * chunks; place++) {
         int stage = place % a->stages;
         int layers[2];
         at[stage].stage = &a->stage[stage];
@@ -516,7 +507,7 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
         room = add_chunk(c, layers, &at[stage], &e.layers);
         from += layers[0] + layers[1];
     }
-    if (!at || !room) {
+    if (!room) {
         e.layers.count = 0;
     } else {
         const calc_layer_strategy base = calc_layers_strategy_of(&e);
@@ -602,10 +593,9 @@ static bool judge(const calc_planner *p, const calc_layers_case *c, const calc_l
 /* The best list for a set of wishes.
  * @param least_s  lowered to the bound of that list
  * @param used     a bit for each group of the list that was judged last */
-static calc_status solve_want(bench *b, int ends, int group, double *least_s, uint64_t *used,
-                              calc_planner_found *best)
+static void solve_want(bench *b, int ends, int group, double *least_s, uint64_t *used,
+                       calc_planner_found *best)
 {
-    calc_status status = CALC_OK;
     bool open = true;
     for (size_t i = 0; i < (size_t)b->c->common.stages; i++) {
         b->spare_bytes[i] = 0;
@@ -614,7 +604,7 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
         const calc_layers_want want = {ends, group, b->spare_bytes, b->limit_s * NEAR};
         calc_layers_answer a;
         calc_planner_found f = {.rounds = round};
-        status = calc_layers_join(b->c, &want, &a);
+        calc_status status = calc_layers_join(b->c, &want, &a);
         *least_s = round == 0 ? fmin(*least_s, a.bound_s) : *least_s;
         f.planned_s = a.planned_s;
         open = status == CALC_OK && judge(b->planner, b->c, &a, &f.exec, &b->resolved, &f.stats);
@@ -631,25 +621,23 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
         }
         calc_layers_answer_free(&a);
     }
-    return status == CALC_ERR_NOMEM ? status : CALC_OK;
 }
 
 /* The best list with some ends. The switch from the layers of a stage to those of the next is not
  * known while each stage is solved by itself: where layers are split in several ways, lists that
  * use only one of them may be better. */
-static calc_status solve_ends(bench *b, int ends, double *least_s, calc_planner_found *best)
+static void solve_ends(bench *b, int ends, double *least_s, calc_planner_found *best)
 {
     uint64_t used = 0;
     uint64_t ignored;
     double other_s = INFINITY;
-    calc_status status = solve_want(b, ends, -1, least_s, &used, best);
+    solve_want(b, ends, -1, least_s, &used, best);
     bool several = b->c->common.stages > 1 && (used & (used - 1)) != 0;
-    for (int g = 0; g < b->c->groups && several && status == CALC_OK; g++) {
+    for (int g = 0; g < b->c->groups && several; g++) {
         if (used >> g & 1) {
-            status = solve_want(b, ends, g, &other_s, &ignored, best);
+            solve_want(b, ends, g, &other_s, &ignored, best);
         }
     }
-    return status;
 }
 
 /* ---- A candidate ----------------------------------------------------------------------------- */
@@ -666,16 +654,15 @@ calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_cas
                               double limit_s, calc_planner_found *found)
 {
     size_t stages = (size_t)c->common.stages;
-    order *ends = malloc((size_t)c->options * sizeof *ends);
+    order *ends = calc_make((size_t)c->options, sizeof *ends);
     bench b = {.planner = planner,
                .c = c,
                .limit_s = limit_s,
-               .spare_bytes = malloc(stages * sizeof *b.spare_bytes),
-               .stage = malloc(stages * sizeof *b.stage)};
-    calc_status status = ends && b.spare_bytes && b.stage ? CALC_OK : CALC_ERR_NOMEM;
+               .spare_bytes = calc_make(stages, sizeof *b.spare_bytes),
+               .stage = calc_make(stages, sizeof *b.stage)};
     double least_s = INFINITY;
     int count = 0;
-    for (int i = 0; status == CALC_OK && i < c->options; i++) {
+    for (int i = 0; i < c->options; i++) {
         if (c->option[i].ends) {
             ends[count++] = (order){i, calc_layers_bound_s(c, i)};
         }
@@ -684,20 +671,19 @@ calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_cas
         CALC_SORT(ends, (size_t)count, compare);
     }
     *found = (calc_planner_found){.stats = {.total_time = INFINITY}};
-    for (int i = 0; i < count && status == CALC_OK; i++) {
+    for (int i = 0; i < count; i++) {
         if (ends[i].bound_s >= b.limit_s) {
             least_s = fmin(least_s, ends[i].bound_s);
             break;
         }
-        status = solve_ends(&b, ends[i].ends, &least_s, found);
+        solve_ends(&b, ends[i].ends, &least_s, found);
     }
     free(ends);
     free(b.spare_bytes);
     free(b.stage);
     found->bound_s = least_s;
     found->proven = found->rounds == 0 && found->planned_s <= least_s * (1 + 1e-9);
-    bool any = isfinite(found->stats.total_time);
-    return status != CALC_OK ? status : any ? CALC_OK : CALC_ERR_RULE;
+    return isfinite(found->stats.total_time) ? CALC_OK : CALC_ERR_RULE;
 }
 
 /* ---- Step over memory ------------------------------------------------------------------------ */
@@ -718,16 +704,15 @@ typedef struct curve {
 } curve;
 
 /* Numbers of a list by calc_run(); none where it is no legal layout. */
-static calc_status add_point(curve *v, const calc_layers_answer *a)
+static void add_point(curve *v, const calc_layers_answer *a)
 {
     calc_exec listed, resolved;
     calc_stats stats;
-    if (!judge(v->planner, v->c, a, &listed, &resolved, &stats)) {
-        return CALC_OK;
+    if (judge(v->planner, v->c, a, &listed, &resolved, &stats)) {
+        const calc_planner_layers_point point = {stats.proc_mem_tier1_cap_req, stats.total_time,
+                                                 listed};
+        CALC_ADD(v->point, v->count, v->room, &point);
     }
-    const calc_planner_layers_point point = {stats.proc_mem_tier1_cap_req, stats.total_time,
-                                             listed};
-    return CALC_PUSH(v->point, v->count, v->room, &point) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 static CALC_ORDER_BY(compare_points, calc_planner_layers_point, needs_bytes, step_s)
@@ -746,7 +731,7 @@ static void keep_best(curve *v)
 }
 
 /* One stage: the whole curve. */
-static calc_status add_lists(curve *v, int ends)
+static void add_lists(curve *v, int ends)
 {
     const calc_layers_common *m = &v->c->common;
     const calc_layers_ask ask = {.layers = {m->layers[0], m->layers[1]},
@@ -757,23 +742,21 @@ static calc_status add_lists(curve *v, int ends)
     calc_layers_stage *list;
     size_t count;
     int layers[1][2] = {{m->layers[0], m->layers[1]}};
-    bool room = calc_layers_stage_curve(v->c, &ask, MOST, &list, &count);
-    calc_status status = room ? CALC_OK : CALC_ERR_NOMEM;
-    for (size_t i = 0; i < count && status == CALC_OK; i++) {
+    calc_layers_stage_curve(v->c, &ask, MOST, &list, &count);
+    for (size_t i = 0; i < count; i++) {
         const calc_layers_answer a = {
             .ends = ends, .stages = 1, .stage = &list[i], .layers = layers};
-        status = add_point(v, &a);
+        add_point(v, &a);
     }
     free(list);
-    return status;
 }
 
 /* Several stages: one list for each of many budgets. */
-static calc_status add_budgets(curve *v, int ends)
+static void add_budgets(curve *v, int ends)
 {
     const calc_layers_common *m = &v->c->common;
-    double *spare_bytes = malloc((size_t)m->stages * sizeof *spare_bytes);
-    calc_status status = spare_bytes ? CALC_OK : CALC_ERR_NOMEM;
+    double *spare_bytes = calc_make((size_t)m->stages, sizeof *spare_bytes);
+    calc_status status = CALC_OK;
     for (int i = BUDGETS; i > 0 && status == CALC_OK; i--) {
         for (int k = 0; k < (int)m->stages; k++) {
             spare_bytes[k] = (1 - MORE * i / BUDGETS) * m->capacity_bytes;
@@ -781,11 +764,12 @@ static calc_status add_budgets(curve *v, int ends)
         const calc_layers_want want = {ends, -1, spare_bytes, INFINITY};
         calc_layers_answer a;
         status = calc_layers_join(v->c, &want, &a);
-        status = status == CALC_OK ? add_point(v, &a) : status;
+        if (status == CALC_OK) {
+            add_point(v, &a);
+        }
         calc_layers_answer_free(&a);
     }
     free(spare_bytes);
-    return status == CALC_ERR_NOMEM ? status : CALC_OK;
 }
 
 /* The option that the ends of a layout have. */
@@ -806,17 +790,15 @@ static int ends_of(const calc_layers_case *c, const calc_exec *e)
     return 0;
 }
 
-calc_status calc_layers_curve_of(const calc_planner *planner, const calc_layers_case *c,
-                                 const calc_exec *exec, calc_planner_layers_point **point,
-                                 size_t *count)
+void calc_layers_curve_of(const calc_planner *planner, const calc_layers_case *c,
+                          const calc_exec *exec, calc_planner_layers_point **point, size_t *count)
 {
     curve v = {.planner = planner, .c = c};
     int ends = ends_of(c, exec);
-    calc_status status = c->common.stages > 1 ? add_budgets(&v, ends) : add_lists(&v, ends);
+    (c->common.stages > 1 ? add_budgets : add_lists)(&v, ends);
     if (v.count > 0) {
         keep_best(&v);
     }
     *point = v.point;
     *count = v.count;
-    return status;
 }

@@ -24,18 +24,17 @@ typedef struct calc_layers_table {
     double limit_s; /**< weighted time of a stage, below which answers are looked for */
     calc_layers_stage **cell;
     calc_layers_stage *stage; /**< [stages] room for a division */
-    bool failed;              /**< without memory */
 } calc_layers_table;
 
 /** Make it. Borrows both.
- *  @return CALC_OK; CALC_ERR_RULE if the layers cannot be spread; CALC_ERR_NOMEM. It must be freed
- *  in any case */
+ *  @return CALC_OK, or CALC_ERR_RULE if the layers cannot be spread. It must be freed in any case
+ */
 CALC_MUST_USE calc_status calc_layers_table_make(const calc_layers_case *c,
                                                  const calc_layers_want *want,
                                                  calc_layers_table *out);
 void calc_layers_table_free(calc_layers_table *table);
 
-/** The answer for a number of layers on a stage, counted from a first one; NULL without memory. */
+/** The answer for a number of layers on a stage, counted from a first one. */
 const calc_layers_stage *calc_layers_cell(calc_layers_table *table, int stage, int from, int count);
 
 /** Layers of each kind on a stage. */
@@ -63,8 +62,8 @@ typedef struct calc_layers_answer {
 } calc_layers_answer;
 
 /** The best list. With several chunks per stage all stages have equally many layers.
- *  @return CALC_OK; CALC_ERR_RULE if there is none; CALC_ERR_NOMEM; `bound_s` is filled in any
- * case, and *out to be freed */
+ *  @return CALC_OK, or CALC_ERR_RULE if there is none; `bound_s` is filled in any case, and *out to
+ *  be freed */
 CALC_MUST_USE calc_status calc_layers_join(const calc_layers_case *c, const calc_layers_want *want,
                                            calc_layers_answer *out);
 
@@ -83,7 +82,7 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
 /** The best list of a candidate.
  *  @param limit_s  only steps below it are looked for
  *  @param found    filled where there is one; .bound_s in any case
- *  @return CALC_OK; CALC_ERR_RULE if none is quick enough or fits; CALC_ERR_NOMEM */
+ *  @return CALC_OK, or CALC_ERR_RULE if none is quick enough or fits */
 CALC_MUST_USE calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_case *c,
                                             double limit_s, calc_planner_found *found);
 
@@ -92,10 +91,8 @@ CALC_MUST_USE calc_status calc_layers_solve(const calc_planner *planner, const c
  *  (calc_layerwise_curve_of); with several it has the best lists for a number of memory budgets.
  *  calc_run() evaluates each of them.
  *  @param exec   the layout
- *  @param point  to be freed with free()
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_layers_curve_of(const calc_planner *planner,
-                                               const calc_layers_case *c, const calc_exec *exec,
-                                               calc_planner_layers_point **point, size_t *count);
+ *  @param point  to be freed with free() */
+void calc_layers_curve_of(const calc_planner *planner, const calc_layers_case *c,
+                          const calc_exec *exec, calc_planner_layers_point **point, size_t *count);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "base/make.h"
 #include "model/operators/processor.h"
 #include "model/stages/placed.h"
 #include "model/verdict.h"
@@ -27,7 +28,6 @@ typedef struct maker {
     calc_exec *exec; /* [BATCH] */
     calc_stats *stats;
     size_t count;
-    bool failed; /* without memory */
 } maker;
 
 /* ---- Differences of candidates --------------------------------------------------------------- */
@@ -69,13 +69,9 @@ static calc_layers_candidate *candidate_of(maker *m, const calc_exec *e)
             return &l->candidate[i - 1];
         }
     }
-    calc_layers_candidate *grown = calc_grown(l->candidate, l->count, &l->room, sizeof *grown);
-    if (!grown) {
-        return NULL;
-    }
-    l->candidate = grown;
-    grown[l->count] = (calc_layers_candidate){.key = key, .uniform_s = INFINITY};
-    return &grown[l->count++];
+    const calc_layers_candidate candidate = {.key = key, .uniform_s = INFINITY};
+    CALC_ADD(l->candidate, l->count, l->room, &candidate);
+    return &l->candidate[l->count - 1];
 }
 
 calc_layer_strategy calc_layers_strategy_of(const calc_exec *e)
@@ -146,20 +142,19 @@ static void evaluate(void *context, size_t i)
 static void flush(maker *m)
 {
     calc_parallel_for(m->planner->threads, m->count, evaluate, m);
-    for (size_t i = 0; i < m->count && !m->failed; i++) {
+    for (size_t i = 0; i < m->count; i++) {
         const calc_exec *e = &m->exec[i];
         calc_layers_candidate *c = candidate_of(m, e);
         const calc_layer_strategy strategy = calc_layers_strategy_of(e);
         bool known = false;
-        for (size_t k = 0; c && k < c->strategies && !known; k++) {
+        for (size_t k = 0; k < c->strategies && !known; k++) {
             known = calc_layer_list_alike(&c->strategy[k], &strategy);
         }
-        m->failed =
-            !c || (!known && !CALC_PUSH(c->strategy, c->strategies, c->strategy_room, &strategy));
-        if (!m->failed) {
-            take_base(c, e);
-            take_uniform(m->out, c, &m->planner->chip[0].system, e, &m->stats[i]);
+        if (!known) {
+            CALC_ADD(c->strategy, c->strategies, c->strategy_room, &strategy);
         }
+        take_base(c, e);
+        take_uniform(m->out, c, &m->planner->chip[0].system, e, &m->stats[i]);
     }
     m->out->layouts += m->count;
     m->count = 0;
@@ -169,7 +164,7 @@ static void flush(maker *m)
 static void visit_row(void *context, const calc_worker_place *place)
 {
     maker *m = context;
-    for (uint64_t i = place->first; i < place->worker->counts.total && !m->failed; i++) {
+    for (uint64_t i = place->first; i < place->worker->counts.total; i++) {
         if (calc_worker_decode(place, i - place->first, &m->exec[m->count]) == CALC_VERDICT_OK &&
             ++m->count == BATCH) {
             flush(m);
@@ -182,25 +177,22 @@ calc_status calc_layers_list_make(const calc_planner *planner, calc_layers_list 
     *list = (calc_layers_list){.count = 0};
     maker m = {.planner = planner,
                .out = list,
-               .exec = malloc(BATCH * sizeof *m.exec),
-               .stats = malloc(BATCH * sizeof *m.stats)};
-    calc_status status = CALC_ERR_NOMEM;
-    if (m.exec && m.stats) {
-        calc_sweep_counts counts;
-        /* Other axes distinguish candidates if somebody gave them several values. */
-        for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
-            const calc_values *v = &planner->space->axis[axis];
-            if (!is_of_layers((calc_axis)axis) && !v->last && (v->all || v->count > 1)) {
-                m.key[m.keys++] = (calc_axis)axis;
-            }
+               .exec = calc_make(BATCH, sizeof *m.exec),
+               .stats = calc_make(BATCH, sizeof *m.stats)};
+    calc_sweep_counts counts;
+    /* Other axes distinguish candidates if somebody gave them several values. */
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
+        const calc_values *v = &planner->space->axis[axis];
+        if (!is_of_layers((calc_axis)axis) && !v->last && (v->all || v->count > 1)) {
+            m.key[m.keys++] = (calc_axis)axis;
         }
-        status = calc_units_walk(planner->space, &planner->design, CALC_COMPAT_NONE, visit_row, &m,
-                                 &counts);
-        flush(&m);
     }
+    calc_status status =
+        calc_units_walk(planner->space, &planner->design, CALC_COMPAT_NONE, visit_row, &m, &counts);
+    flush(&m);
     free(m.exec);
     free(m.stats);
-    return status == CALC_OK && m.failed ? CALC_ERR_NOMEM : status;
+    return status;
 }
 
 void calc_layers_list_free(calc_layers_list *list)
@@ -502,12 +494,8 @@ calc_status calc_layers_case_of(const calc_planner *planner, const calc_layers_c
     size_t most = candidate->strategies;
     *c = (calc_layers_case){.candidate = candidate, .cut = most > CALC_LAYERWISE_OPTIONS};
     most = c->cut ? CALC_LAYERWISE_OPTIONS : most;
-    c->option = calloc(most + 1, sizeof *c->option);
-    calc_layout *room = malloc(sizeof *room);
-    if (!c->option || !room) {
-        free(room);
-        return CALC_ERR_NOMEM;
-    }
+    c->option = calc_make(most + 1, sizeof *c->option);
+    calc_layout *room = calc_make(1, sizeof *room);
     for (size_t i = 0; candidate->listed && i < most; i++) {
         add_option(planner, &candidate->strategy[i], room, c);
     }
@@ -799,14 +787,9 @@ double calc_layers_bound_s(const calc_layers_case *c, int ends)
         unit[kind] = m->layers[kind] > 0 ? least_s : 0;
         work += m->layers[kind] * unit[kind];
     }
-    water *stage = calloc((size_t)stages, sizeof *stage);
+    water *stage = calc_make((size_t)stages, sizeof *stage);
     size_t room = 2 * (size_t)c->options;
-    corner *all = malloc((size_t)stages * room * sizeof *all);
-    if (!stage || !all) {
-        free(stage);
-        free(all);
-        return 0; /* bounds nothing */
-    }
+    corner *all = calc_make((size_t)stages * room, sizeof *all);
     double high_s = 0;
     for (int i = 0; i < stages; i++) {
         stage[i].corner = all + (size_t)i * room;

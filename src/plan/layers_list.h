@@ -103,7 +103,7 @@ typedef struct calc_layers_list {
 /** The strategy that all layers of an execution have. */
 calc_layer_strategy calc_layers_strategy_of(const calc_exec *exec);
 
-/** Fill it. @return CALC_OK or CALC_ERR_NOMEM; it must be freed in either case */
+/** Fill it. @return as calc_units_walk(); it must be freed in any case */
 CALC_MUST_USE calc_status calc_layers_list_make(const calc_planner *planner,
                                                 calc_layers_list *list);
 void calc_layers_list_free(calc_layers_list *list);
@@ -125,7 +125,7 @@ typedef struct calc_layers_case {
 } calc_layers_case;
 
 /** Collect the options of a candidate's layers and ends. *out must be freed in any case.
- *  @return CALC_OK; CALC_ERR_RULE if there are none; CALC_ERR_NOMEM */
+ *  @return CALC_OK, or CALC_ERR_RULE if there are none */
 CALC_MUST_USE calc_status calc_layers_case_of(const calc_planner *planner,
                                               const calc_layers_candidate *candidate,
                                               calc_layers_case *out);

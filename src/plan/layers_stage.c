@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "base/make.h"
 
 enum {
     ROUNDS = 10, /* of exposed communication */
@@ -257,9 +258,7 @@ static double try_front(problem *p, int level, double gather, calc_layers_stage 
             p->option[kind][i].sync_s = fmax(0, cost_s(p->c, x, longer));
         }
     }
-    if (!calc_layerwise_front_of(&p->stage, FRONT, &front)) {
-        return -INFINITY;
-    }
+    calc_layerwise_front_of(&p->stage, FRONT, &front);
     for (size_t i = 0; i < front.count; i++) {
         const calc_layerwise_point *x = &front.point[i];
         least_s = fmin(least_s, fmax(x->micro_s + fixed_s[0], x->sync_s + fixed_s[1]));
@@ -350,29 +349,26 @@ static size_t best_of(calc_layers_stage *list, size_t count)
     return kept;
 }
 
-bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *ask, size_t most,
+void calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *ask, size_t most,
                              calc_layers_stage **out, size_t *count)
 {
     problem p;
     begin(c, ask, &p);
     *count = 0;
-    *out = malloc(((size_t)p.levels * most + 1) * sizeof **out);
-    for (int level = 0; level < p.levels && *out; level++) {
+    *out = calc_make((size_t)p.levels * most, sizeof **out);
+    for (int level = 0; level < p.levels; level++) {
         calc_layerwise_front front = {0};
         set_problem(&p, level, (shares){0, 0});
         if (!has_options(&p) || p.stage.budget_bytes < 0) {
             continue;
         }
-        if (!calc_layerwise_curve_of(&p.stage, 1, 0, most, &front)) {
-            return false;
-        }
+        calc_layerwise_curve_of(&p.stage, 1, 0, most, &front);
         for (size_t i = 0; i < front.count; i++) {
             (*out)[(*count)++] = answer_of(&p, &front.point[i]);
         }
         free(front.point);
     }
-    *count = *out ? best_of(*out, *count) : 0;
-    return *out != NULL;
+    *count = best_of(*out, *count);
 }
 
 /* ---- Levels of memory ------------------------------------------------------------------------ */

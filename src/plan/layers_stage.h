@@ -35,9 +35,8 @@ void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *as
 
 /** The least times for every memory budget up to that of the stage. The best for each budget is
  *  found as above, with exposed communication counted as where all of it is hidden.
- *  @param most  points at most
- *  @return false if memory ran out */
-bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *ask, size_t most,
+ *  @param most  points at most */
+void calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *ask, size_t most,
                              calc_layers_stage **out, size_t *count);
 
 enum {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/make.h"
 #include "parallel.h"
 #include "plan/in_order.h"
 #include "plan/layers_join.h"
@@ -18,7 +19,6 @@ typedef struct search {
     calc_status *status;     /* whether it is */
     size_t *order;           /* of candidates, by ascending bound */
     size_t next;             /* in that order */
-    bool failed;             /* without memory */
     struct {
         double limit_s;
         calc_status status;
@@ -36,20 +36,14 @@ static void make_ready(void *context, size_t i)
     c->bound_s = s->status[i] == CALC_OK ? calc_layers_bound_s(&s->ready[i], -1) : INFINITY;
 }
 
-static calc_status make_all_ready(search *s)
+static void make_all_ready(search *s)
 {
     size_t count = s->list.count;
-    s->ready = calloc(count + 1, sizeof *s->ready);
-    s->status = calloc(count + 1, sizeof *s->status);
-    s->order = malloc((count + 1) * sizeof *s->order);
-    if (!s->ready || !s->status || !s->order) {
-        return CALC_ERR_NOMEM;
-    }
+    s->ready = calc_make(count, sizeof *s->ready);
+    s->status = calc_make(count, sizeof *s->status);
+    s->order = calc_make(count, sizeof *s->order);
     calc_parallel_for(s->planner->threads, count, make_ready, s);
     for (size_t i = 0; i < count; i++) {
-        if (s->status[i] == CALC_ERR_NOMEM) {
-            return CALC_ERR_NOMEM;
-        }
         size_t at = i;
         for (; at > 0 && s->list.candidate[i].bound_s < s->list.candidate[s->order[at - 1]].bound_s;
              at--) {
@@ -57,7 +51,6 @@ static calc_status make_all_ready(search *s)
         }
         s->order[at] = i;
     }
-    return CALC_OK;
 }
 
 /* ---- Results --------------------------------------------------------------------------------- */
@@ -130,31 +123,25 @@ static bool settle(void *context, size_t at)
     calc_planner_result *r = s->out;
     const calc_planner_found *f = &s->at[at].found;
     r->balanced++;
-    s->failed = s->at[at].status == CALC_ERR_NOMEM || s->failed;
-    if (!s->failed) {
-        r->bound_s = fmin(r->bound_s, f->bound_s);
-        if (s->at[at].status == CALC_OK) {
-            calc_planner_take(r, s->planner->top, f);
-        }
-        calc_planner_know_bound(r, f);
+    r->bound_s = fmin(r->bound_s, f->bound_s);
+    if (s->at[at].status == CALC_OK) {
+        calc_planner_take(r, s->planner->top, f);
     }
-    return !s->failed;
+    calc_planner_know_bound(r, f);
+    return true;
 }
 
 calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_result *out,
                                     calc_errors *errors)
 {
-    search *s = calloc(1, sizeof *s);
-    *out = (calc_planner_result){.found = calloc(planner->top + 1, sizeof *out->found)};
-    calc_status status = s && out->found ? CALC_OK : CALC_ERR_NOMEM;
+    search *s = calc_make(1, sizeof *s);
+    *out = (calc_planner_result){.found = calc_make(planner->top + 1, sizeof *out->found)};
+    s->planner = planner;
+    s->out = out;
+    calc_planner_stop_begin(&s->stop, planner);
+    calc_status status = calc_layers_list_make(planner, &s->list);
     if (status == CALC_OK) {
-        s->planner = planner;
-        s->out = out;
-        calc_planner_stop_begin(&s->stop, planner);
-        status = calc_layers_list_make(planner, &s->list);
-    }
-    status = status == CALC_OK ? make_all_ready(s) : status;
-    if (status == CALC_OK) {
+        make_all_ready(s);
         out->layouts = s->list.layouts;
         out->candidates = s->list.count;
         out->needs_bytes = s->list.needs_bytes;
@@ -165,24 +152,19 @@ calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_re
         calc_in_order(planner->threads, begin, solve, settle, s);
         out->complete = !atomic_load(&s->stop.stopped);
         out->bound_s = fmin(out->bound_s, bound_at(s, s->next));
-        status = s->failed ? CALC_ERR_NOMEM : CALC_OK;
-    }
-    if (status == CALC_OK && planner->curve && out->count > 0) {
         const calc_planner_found *best = &out->found[0];
-        if (s->status[best->candidate] == CALC_OK) {
-            status = calc_layers_curve_of(planner, &s->ready[best->candidate], &best->exec,
-                                          &out->curve, &out->points);
+        if (planner->curve && out->count > 0 && s->status[best->candidate] == CALC_OK) {
+            calc_layers_curve_of(planner, &s->ready[best->candidate], &best->exec, &out->curve,
+                                 &out->points);
         }
     }
-    for (size_t i = 0; s && s->ready && i < s->list.count; i++) {
+    for (size_t i = 0; s->ready && i < s->list.count; i++) {
         calc_layers_case_free(&s->ready[i]);
     }
-    if (s) {
-        free(s->ready);
-        free(s->status);
-        free(s->order);
-        calc_layers_list_free(&s->list);
-        free(s);
-    }
+    free(s->ready);
+    free(s->status);
+    free(s->order);
+    calc_layers_list_free(&s->list);
+    free(s);
     return calc_errors_status(errors, status);
 }

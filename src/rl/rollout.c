@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/make.h"
 #include "gauss/process.h"
 #include "model/operators/parameters.h"
 #include "model/serve/inference.h"
@@ -275,16 +275,15 @@ static void evaluate(engine *g, const calc_rl_ask *ask, double *length, calc_rl_
     out->time_s = g->time_s + out->prefill_s;
 }
 
-calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
-                               const calc_exec *exec, const calc_rl_ask *ask, calc_rl_rollout *out,
-                               calc_errors *errors)
+void calc_rl_rollout_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                        const calc_rl_ask *ask, calc_rl_rollout *out)
 {
     *out = (calc_rl_rollout){.engines = ask->copies * (double)exec->strategy.data_par};
     out->requests = ceil(ask->sequences / out->engines / ask->stop_share);
     out->longest = calc_rl_lengths_longest(&ask->lengths, ask->sequences);
     put_memory(app, system, exec, ask, out);
     if (!out->fits) {
-        return CALC_OK;
+        return;
     }
     /* Sequences that run at once: those that are under way are in the middle of their responses,
      * and long ones stay longer. */
@@ -294,24 +293,18 @@ calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
     out->running = most > 0 ? fmin(most, out->running) : out->running;
     size_t count = (size_t)fmin(out->requests, MOST_REQUESTS);
     engine g = {.exec = serving_exec(exec, CALC_INFERENCE_PHASE_DECODE, 1, ask->prompt, 0),
-                .prompt = ask->prompt};
-    double *length = calloc(count, sizeof *length);
-    g.serving = calloc(1, sizeof *g.serving);
-    g.heap = calloc(count, sizeof *g.heap);
-    calc_status status = CALC_OK;
-    if (length && g.serving && g.heap) {
-        calc_serving_init(g.serving, app, system, &g.exec);
-        calc_serving_at(g.serving, &g.exec);
-        evaluate(&g, ask, length, out);
-        double full = out->running * (ask->prompt + ask->lengths.mean);
-        out->used_bytes = out->cache_bytes * fmin(1, full / out->cache_tokens);
-    } else {
-        status = calc_errors_no_memory(errors);
-    }
+                .prompt = ask->prompt,
+                .serving = calc_make(1, sizeof *g.serving),
+                .heap = calc_make(count, sizeof *g.heap)};
+    double *length = calc_make(count, sizeof *length);
+    calc_serving_init(g.serving, app, system, &g.exec);
+    calc_serving_at(g.serving, &g.exec);
+    evaluate(&g, ask, length, out);
+    double full = out->running * (ask->prompt + ask->lengths.mean);
+    out->used_bytes = out->cache_bytes * fmin(1, full / out->cache_tokens);
     free(length);
     free(g.serving);
     free(g.heap);
-    return status;
 }
 
 /* Without gradients nothing is kept, recomputed, reduced or moved for them. */

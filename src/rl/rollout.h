@@ -75,12 +75,10 @@ typedef struct calc_rl_rollout {
     bool fits;           /**< there is room for one sequence */
 } calc_rl_rollout;
 
-/** Evaluate a rollout.
- *  @param exec  of the engines, checked; its phase, batch and lengths are not read
- *  @return CALC_OK or CALC_ERR_NOMEM; without room only .fits and bytes are filled */
-CALC_MUST_USE calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
-                                             const calc_exec *exec, const calc_rl_ask *ask,
-                                             calc_rl_rollout *out, calc_errors *errors);
+/** Evaluate a rollout. Without room only .fits and bytes are filled.
+ *  @param exec  of the engines, checked; its phase, batch and lengths are not read */
+void calc_rl_rollout_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                        const calc_rl_ask *ask, calc_rl_rollout *out);
 
 /* Passes over the sequences of a step: the training model of calc_run() on
  * micro-batches of packed sequences. All sequences are as long as the one whose attention takes

@@ -39,124 +39,6 @@ calc_job_sync_method calc_rl_sync_method(const calc_job *job, bool same_pool)
                                                   : CALC_JOB_SYNC_BUCKETS;
 }
 
-/* Phases from `first` to `last` of a pool one after the other, pools side by side; those of the
- * pool `but` are left out. Marks what is beside the pool that takes longest. */
-static double longest_pool_s(calc_rl_phases *w, int first, int last, size_t but)
-{
-    double sum[CALC_MAX_NETWORKS] = {0};
-    size_t slowest = 0;
-    for (int i = first; i <= last; i++) {
-        const calc_rl_phase *p = &w->step->phase[i];
-        sum[p->pool] += p->runs && p->pool != but ? p->time_s : 0;
-        slowest = sum[p->pool] > sum[slowest] ? p->pool : slowest;
-    }
-    for (int i = first; i <= last; i++) {
-        w->step->phase[i].beside = w->step->phase[i].pool != slowest;
-    }
-    return sum[slowest];
-}
-
-static double phase_s(const calc_rl_phases *w, calc_rl_phase_index phase)
-{
-    return w->step->phase[phase].runs ? w->step->phase[phase].time_s : 0;
-}
-
-static void compose(calc_rl_phases *w)
-{
-    calc_rl_step *out = w->step;
-    bool engine = w->c->seat[CALC_JOB_ROLLOUT].runs;
-    size_t apart = engine ? w->c->seat[CALC_JOB_ROLLOUT].pool : (size_t)-1;
-    double forward_s = longest_pool_s(w, CALC_RL_OLD_LOGPROB, CALC_RL_TEACHER, (size_t)-1);
-    double update_s = longest_pool_s(w, CALC_RL_CRITIC_UPDATE, CALC_RL_UPDATE, (size_t)-1);
-    double between_s = phase_s(w, CALC_RL_SWITCH) + phase_s(w, CALC_RL_SYNC);
-    double side_s = 0, time_s;
-    out->generate_time = phase_s(w, CALC_RL_ROLLOUT) + phase_s(w, CALC_RL_REWARD);
-    out->train_time = forward_s + update_s;
-    if (w->c->job->steps_off == 0 || !engine) {
-        time_s = out->generate_time + out->train_time;
-        out->rollout_wait = w->c->seat[CALC_JOB_ACTOR].pool == apart ? 0 : out->train_time;
-        out->train_wait = w->c->seat[CALC_JOB_ACTOR].pool == apart ? 0 : out->generate_time;
-    } else {
-        for (int i = CALC_RL_OLD_LOGPROB; i <= CALC_RL_UPDATE; i++) { /* on the engines' side */
-            side_s += out->phase[i].runs && out->phase[i].pool == apart ? out->phase[i].time_s : 0;
-        }
-        out->generate_time += side_s;
-        out->train_time = longest_pool_s(w, CALC_RL_OLD_LOGPROB, CALC_RL_TEACHER, apart) +
-                          longest_pool_s(w, CALC_RL_CRITIC_UPDATE, CALC_RL_UPDATE, apart);
-        double deviation_s = w->c->job->steps_off > 1 ? 0 : w->rollout.deviation_s;
-        double x = (out->generate_time - out->train_time) / deviation_s; /* Clark 1961 */
-        time_s = deviation_s == 0 ? fmax(out->generate_time, out->train_time)
-                                  : out->generate_time * calc_normal_below(x) +
-                                        out->train_time * calc_normal_below(-x) +
-                                        deviation_s * calc_normal_density(x);
-        for (int i = 0; i <= CALC_RL_UPDATE; i++) {
-            bool generates = i < CALC_RL_OLD_LOGPROB || out->phase[i].pool == apart;
-            bool later = generates == (out->generate_time > out->train_time);
-            out->phase[i].beside = !later || (!generates && out->phase[i].beside);
-        }
-        out->rollout_wait = time_s - out->generate_time;
-        out->train_wait = time_s - out->train_time;
-    }
-    out->step_time = time_s + between_s;
-}
-
-/* One more processor shortens what is divided by their number, if it is waited for. */
-static void put_gains(calc_rl_phases *w)
-{
-    calc_rl_step *out = w->step;
-    size_t apart = w->c->seat[CALC_JOB_ROLLOUT].pool;
-    bool together = w->c->job->steps_off == 0 || !w->c->seat[CALC_JOB_ROLLOUT].runs;
-    for (size_t pool = 0; pool < w->c->pools; pool++) {
-        double divided_s = 0;
-        for (int i = 0; i < CALC_RL_SWITCH; i++) {
-            const calc_rl_phase *p = &out->phase[i];
-            double fixed_s = i == CALC_RL_ROLLOUT ? fmin(p->time_s, out->floor_time) : 0;
-            divided_s += p->runs && p->pool == pool ? p->time_s - fixed_s : 0;
-        }
-        double other_s = pool == apart ? out->train_wait : out->rollout_wait;
-        bool waited = together || other_s > 0.01 * out->step_time;
-        out->gain_s[pool] = waited ? divided_s / (w->c->chips[pool] + 1) : 0;
-    }
-}
-
-static calc_status check(const calc_rl_phases *w)
-{
-    const calc_rl_seat *actor = &w->c->seat[CALC_JOB_ACTOR];
-    const calc_rl_seat *engine = &w->c->seat[CALC_JOB_ROLLOUT];
-    if (w->c->job->steps_off > 0 && actor->runs && engine->runs && actor->pool == engine->pool) {
-        return calc_errors_add(w->errors, CALC_ERR_RULE, CALC_KIND_NONE, "/steps_off",
-                               "give the rollout a pool of its own, or use steps_off 0",
-                               "the rollout and the actor share processors, so that one waits for "
-                               "the other: steps_off %lld is not possible",
-                               (long long)w->c->job->steps_off);
-    }
-    return CALC_OK;
-}
-
-static CALC_MUST_USE calc_status calc_rl_phases_make(calc_rl_phases *phases);
-
-calc_status calc_rl_step_of(const calc_rl_case *c, calc_rl_step *out, calc_errors *errors)
-{
-    calc_rl_phases w = {.c = c, .step = out, .errors = errors};
-    *out = (calc_rl_step){.feasible = true};
-    calc_status status = check(&w);
-    status = status == CALC_OK ? calc_rl_phases_make(&w) : status;
-    if (status != CALC_OK) {
-        return status;
-    }
-    compose(&w);
-    put_gains(&w);
-    out->sequences = w.sequences;
-    out->tokens = w.sequences * (w.tokens.prompt + w.tokens.lengths.mean);
-    for (size_t pool = 0; pool < c->pools; pool++) {
-        out->chips += c->chips[pool];
-    }
-    out->staleness = (double)c->job->steps_off;
-    out->tokens_per_s = out->tokens / out->step_time;
-    out->tokens_per_s_per_chip = out->tokens_per_s / out->chips;
-    return CALC_OK;
-}
-
 /* Of an engine that sleeps: its context, graphs and buffers of collectives (vLLM and SGLang: 1 to 3
  * GB beside the tensors that they free). */
 #define ASLEEP_BYTES (2 * 0x1p30)
@@ -170,7 +52,20 @@ calc_status calc_rl_step_of(const calc_rl_case *c, calc_rl_step *out, calc_error
 /* Of a host whose system does not say it: PCIe 4 by 16. */
 #define HOST_BYTE_PER_S 25e9
 
-typedef calc_rl_phases work;
+/* A step whose phases are made: their times, what they need of the memory beside what other roles
+ * keep there, and what is moved between them. */
+typedef struct work {
+    const calc_rl_case *c;
+    calc_rl_step *step; /* gets the phases, the statistics that belong to one, and reasons */
+    calc_errors *errors;
+    calc_rl_tokens tokens;
+    double sequences;                   /* that are trained on */
+    double rounds;                      /* rollouts of a step */
+    calc_stats trained[CALC_JOB_ROLES]; /* of roles that train: an optimizer step */
+    calc_stats forward[CALC_JOB_ROLES]; /* of roles that have a pass without gradients */
+    double engine_bytes;                /* that the engine takes */
+    calc_rl_rollout rollout;
+} work;
 
 /* What the list says of a phase. */
 static const struct {
@@ -418,7 +313,7 @@ static calc_exec engine_exec(work *w, double *taken_bytes)
     return exec;
 }
 
-static calc_status run_rollout(work *w)
+static void run_rollout(work *w)
 {
     const calc_rl_seat *s = seat(w, CALC_JOB_ROLLOUT);
     calc_rl_step *out = w->step;
@@ -432,10 +327,7 @@ static calc_status run_rollout(work *w)
                              .stop_share = w->c->job->partial,
                              .ahead = fmax(1, (double)w->c->job->steps_off)};
     calc_rl_rollout *r = &w->rollout;
-    calc_status status = calc_rl_rollout_of(s->app, s->system, &exec, &ask, r, w->errors);
-    if (status != CALC_OK) {
-        return status;
-    }
+    calc_rl_rollout_of(s->app, s->system, &exec, &ask, r);
     double longer = w->rounds * (1 + w->c->job->overhead);
     bool kept_full = w->c->job->steps_off > 1;
     r->deviation_s *= longer;
@@ -462,7 +354,6 @@ static calc_status run_rollout(work *w)
     out->longest = r->longest;
     out->decode_step_time = r->step_s;
     out->cache_tokens = r->cache_tokens;
-    return CALC_OK;
 }
 
 /* Scoring by rules or programs, beside a model that scores. */
@@ -577,8 +468,7 @@ static void put_sync(work *w)
     }
 }
 
-/* Make them. @return as calc_rl_step_of() */
-static calc_status calc_rl_phases_make(calc_rl_phases *w)
+static calc_status make_phases(work *w)
 {
     const calc_job *job = w->c->job;
     w->tokens =
@@ -586,14 +476,132 @@ static calc_status calc_rl_phases_make(calc_rl_phases *w)
     w->sequences = (double)job->prompts * (double)job->samples;
     w->rounds = ceil(1 / job->kept_share - 1e-9);
     calc_status status = run_passes(w);
-    if (status == CALC_OK && seat(w, CALC_JOB_ROLLOUT)->runs) {
-        status = run_rollout(w);
-    }
     if (status == CALC_OK) {
+        if (seat(w, CALC_JOB_ROLLOUT)->runs) {
+            run_rollout(w);
+        }
         put_reward(w);
         put_needs(w);
         put_switch(w);
         put_sync(w);
     }
     return status;
+}
+
+/* ---- The step -------------------------------------------------------------------------------- */
+
+/* Phases from `first` to `last` of a pool one after the other, pools side by side; those of the
+ * pool `but` are left out. Marks what is beside the pool that takes longest. */
+static double longest_pool_s(work *w, int first, int last, size_t but)
+{
+    double sum[CALC_MAX_NETWORKS] = {0};
+    size_t slowest = 0;
+    for (int i = first; i <= last; i++) {
+        const calc_rl_phase *p = &w->step->phase[i];
+        sum[p->pool] += p->runs && p->pool != but ? p->time_s : 0;
+        slowest = sum[p->pool] > sum[slowest] ? p->pool : slowest;
+    }
+    for (int i = first; i <= last; i++) {
+        w->step->phase[i].beside = w->step->phase[i].pool != slowest;
+    }
+    return sum[slowest];
+}
+
+static double phase_s(const work *w, calc_rl_phase_index phase)
+{
+    return w->step->phase[phase].runs ? w->step->phase[phase].time_s : 0;
+}
+
+static void compose(work *w)
+{
+    calc_rl_step *out = w->step;
+    bool engine = w->c->seat[CALC_JOB_ROLLOUT].runs;
+    size_t apart = engine ? w->c->seat[CALC_JOB_ROLLOUT].pool : (size_t)-1;
+    double forward_s = longest_pool_s(w, CALC_RL_OLD_LOGPROB, CALC_RL_TEACHER, (size_t)-1);
+    double update_s = longest_pool_s(w, CALC_RL_CRITIC_UPDATE, CALC_RL_UPDATE, (size_t)-1);
+    double between_s = phase_s(w, CALC_RL_SWITCH) + phase_s(w, CALC_RL_SYNC);
+    double side_s = 0, time_s;
+    out->generate_time = phase_s(w, CALC_RL_ROLLOUT) + phase_s(w, CALC_RL_REWARD);
+    out->train_time = forward_s + update_s;
+    if (w->c->job->steps_off == 0 || !engine) {
+        time_s = out->generate_time + out->train_time;
+        out->rollout_wait = w->c->seat[CALC_JOB_ACTOR].pool == apart ? 0 : out->train_time;
+        out->train_wait = w->c->seat[CALC_JOB_ACTOR].pool == apart ? 0 : out->generate_time;
+    } else {
+        for (int i = CALC_RL_OLD_LOGPROB; i <= CALC_RL_UPDATE; i++) { /* on the engines' side */
+            side_s += out->phase[i].runs && out->phase[i].pool == apart ? out->phase[i].time_s : 0;
+        }
+        out->generate_time += side_s;
+        out->train_time = longest_pool_s(w, CALC_RL_OLD_LOGPROB, CALC_RL_TEACHER, apart) +
+                          longest_pool_s(w, CALC_RL_CRITIC_UPDATE, CALC_RL_UPDATE, apart);
+        double deviation_s = w->c->job->steps_off > 1 ? 0 : w->rollout.deviation_s;
+        double x = (out->generate_time - out->train_time) / deviation_s; /* Clark 1961 */
+        time_s = deviation_s == 0 ? fmax(out->generate_time, out->train_time)
+                                  : out->generate_time * calc_normal_below(x) +
+                                        out->train_time * calc_normal_below(-x) +
+                                        deviation_s * calc_normal_density(x);
+        for (int i = 0; i <= CALC_RL_UPDATE; i++) {
+            bool generates = i < CALC_RL_OLD_LOGPROB || out->phase[i].pool == apart;
+            bool later = generates == (out->generate_time > out->train_time);
+            out->phase[i].beside = !later || (!generates && out->phase[i].beside);
+        }
+        out->rollout_wait = time_s - out->generate_time;
+        out->train_wait = time_s - out->train_time;
+    }
+    out->step_time = time_s + between_s;
+}
+
+/* One more processor shortens what is divided by their number, if it is waited for. */
+static void put_gains(work *w)
+{
+    calc_rl_step *out = w->step;
+    size_t apart = w->c->seat[CALC_JOB_ROLLOUT].pool;
+    bool together = w->c->job->steps_off == 0 || !w->c->seat[CALC_JOB_ROLLOUT].runs;
+    for (size_t pool = 0; pool < w->c->pools; pool++) {
+        double divided_s = 0;
+        for (int i = 0; i < CALC_RL_SWITCH; i++) {
+            const calc_rl_phase *p = &out->phase[i];
+            double fixed_s = i == CALC_RL_ROLLOUT ? fmin(p->time_s, out->floor_time) : 0;
+            divided_s += p->runs && p->pool == pool ? p->time_s - fixed_s : 0;
+        }
+        double other_s = pool == apart ? out->train_wait : out->rollout_wait;
+        bool waited = together || other_s > 0.01 * out->step_time;
+        out->gain_s[pool] = waited ? divided_s / (w->c->chips[pool] + 1) : 0;
+    }
+}
+
+static calc_status check(const work *w)
+{
+    const calc_rl_seat *actor = &w->c->seat[CALC_JOB_ACTOR];
+    const calc_rl_seat *engine = &w->c->seat[CALC_JOB_ROLLOUT];
+    if (w->c->job->steps_off > 0 && actor->runs && engine->runs && actor->pool == engine->pool) {
+        return calc_errors_add(w->errors, CALC_ERR_RULE, CALC_KIND_NONE, "/steps_off",
+                               "give the rollout a pool of its own, or use steps_off 0",
+                               "the rollout and the actor share processors, so that one waits for "
+                               "the other: steps_off %lld is not possible",
+                               (long long)w->c->job->steps_off);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_rl_step_of(const calc_rl_case *c, calc_rl_step *out, calc_errors *errors)
+{
+    work w = {.c = c, .step = out, .errors = errors};
+    *out = (calc_rl_step){.feasible = true};
+    calc_status status = check(&w);
+    status = status == CALC_OK ? make_phases(&w) : status;
+    if (status != CALC_OK) {
+        return status;
+    }
+    compose(&w);
+    put_gains(&w);
+    out->sequences = w.sequences;
+    out->tokens = w.sequences * (w.tokens.prompt + w.tokens.lengths.mean);
+    for (size_t pool = 0; pool < c->pools; pool++) {
+        out->chips += c->chips[pool];
+    }
+    out->staleness = (double)c->job->steps_off;
+    out->tokens_per_s = out->tokens / out->step_time;
+    out->tokens_per_s_per_chip = out->tokens_per_s / out->chips;
+    return CALC_OK;
 }

@@ -98,7 +98,7 @@ typedef struct calc_rl_step {
 /** Evaluate a step. "Does not fit" is an answer: .feasible, with .reason; the times are then as if
  *  it did, but for a rollout without room.
  *  @return CALC_OK; CALC_ERR_RULE where a layout does not take the sequences of the job, or roles
- *  and steps_off contradict each other; CALC_ERR_NOMEM */
+ *  and steps_off contradict each other */
 CALC_MUST_USE calc_status calc_rl_step_of(const calc_rl_case *c, calc_rl_step *out,
                                           calc_errors *errors);
 
@@ -125,23 +125,6 @@ double calc_rl_sync_s(calc_job_sync_method method, double tensors, double bytes,
 
 /** The method that "auto" is. */
 calc_job_sync_method calc_rl_sync_method(const calc_job *job, bool same_pool);
-
-/* The phases of a step one by one: their times, what they need of the memory
- * beside what other roles keep there, and what is moved between them. */
-
-/** A step whose phases are made. Start with the first three members. */
-typedef struct calc_rl_phases {
-    const calc_rl_case *c;
-    calc_rl_step *step; /**< gets the phases, the statistics that belong to one, and reasons */
-    calc_errors *errors;
-    calc_rl_tokens tokens;
-    double sequences;                   /**< that are trained on */
-    double rounds;                      /**< rollouts of a step */
-    calc_stats trained[CALC_JOB_ROLES]; /**< of roles that train: an optimizer step */
-    calc_stats forward[CALC_JOB_ROLES]; /**< of roles that have a pass without gradients */
-    double engine_bytes;                /**< that the engine takes */
-    calc_rl_rollout rollout;
-} calc_rl_phases;
 
 /** The name of a phase for people, and as a key. */
 const char *calc_rl_phase_name(calc_rl_phase_index phase);

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "formats/import.h"
 #include "formats/read.h"
 #include "io/utf8.h"
@@ -156,10 +157,7 @@ static calc_status read_model(const reader *r, calc_taylor_config *out)
      * only for the file's own layout. */
     static const char planned[] = "recompute_config. model.model_config.offset parallel_config. "
                                   "model.model_config.pp_interleave_num";
-    calc_settings kept = {.item = malloc((r->settings->count + 1) * sizeof(calc_setting))};
-    if (!kept.item) {
-        return CALC_ERR_NOMEM;
-    }
+    calc_settings kept = {.item = calc_make(r->settings->count, sizeof(calc_setting))};
     for (size_t i = 0; i < r->settings->count; i++) {
         const char *key = r->settings->item[i].key;
         if (!calc_word_begins(planned, key) ||

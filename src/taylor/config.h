@@ -33,7 +33,7 @@ int64_t calc_taylor_config_world(const calc_taylor_config *config);
 /** Reads a file's text.
  *  @param name  the file's name in errors
  *  @return CALC_OK; CALC_ERR_SYNTAX, _FIELD, _RANGE or _RULE with errors that name the line, the
- *  key, the value found and the allowed values; CALC_ERR_NOMEM */
+ *  key, the value found and the allowed values */
 CALC_MUST_USE calc_status calc_taylor_config_parse(calc_taylor_config *out, const char *text,
                                                    size_t length, const char *name,
                                                    calc_errors *errors);

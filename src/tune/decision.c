@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
+#include "base/make.h"
 #include "gauss/effects.h"
 #include "gauss/process.h"
 #include "tune/picks.h"
@@ -30,15 +30,10 @@ static int by_chance(const void *left, const void *right)
                                   : CALC_ORDER(a->candidate, b->candidate);
 }
 
-static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene *s,
-                                     calc_errors *errors)
+static void select_contenders(calc_tune_contest *c, const calc_tune_scene *s)
 {
-    ranked *list = malloc((s->count + 1) * sizeof *list);
-    c->contender = calloc(s->count + 1, sizeof *c->contender);
-    if (!list || !c->contender) {
-        free(list);
-        return calc_errors_no_memory(errors);
-    }
+    ranked *list = calc_make(s->count, sizeof *list);
+    c->contender = calc_make(s->count, sizeof *c->contender);
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < s->count; i++) {
         bool keep = i == s->incumbent || s->view[i].state == CALC_TUNE_MEASURED;
@@ -61,7 +56,6 @@ static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene
         c->contender[c->count++] = list[i].candidate;
     }
     free(list);
-    return CALC_OK;
 }
 
 /* Whether a contender contest_fits in a draw. Certain outcomes need no draw. */
@@ -99,14 +93,9 @@ static calc_status draw_all(calc_tune_contest *c, const calc_tune_scene *s, calc
     calc_effects_draws memory = {0};
     calc_rng rng;
     calc_rng_init(&rng, s->options->seed, STREAM_DRAWS);
-    double *own = calloc(c->count + 1, sizeof *own);
-    calc_effects_draws *time = calloc(s->worlds + 1, sizeof *time);
-    c->drawn = calloc(c->draws * c->count + 1, sizeof *c->drawn);
-    if (!own || !time || !c->drawn) {
-        free(own);
-        free(time);
-        return calc_errors_no_memory(errors);
-    }
+    double *own = calc_make(c->count, sizeof *own);
+    calc_effects_draws *time = calc_make(s->worlds, sizeof *time);
+    c->drawn = calc_make(c->draws * c->count, sizeof *c->drawn);
     calc_status status = calc_effects_draws_make(&memory, &s->memory, errors);
     for (size_t i = 0; i < s->worlds && status == CALC_OK; i++) {
         status = calc_effects_draws_make(&time[i], &s->world[i].time, errors);
@@ -134,8 +123,8 @@ calc_status calc_tune_contest_make(calc_tune_contest *out, const calc_tune_scene
                                    calc_errors *errors)
 {
     *out = (calc_tune_contest){.incumbent = SIZE_MAX, .draws = scene->options->draws};
-    calc_status status = select_contenders(out, scene, errors);
-    return status == CALC_OK ? draw_all(out, scene, errors) : status;
+    select_contenders(out, scene);
+    return draw_all(out, scene, errors);
 }
 
 CALC_FREES(calc_tune_contest_free, calc_tune_contest, of->contender, of->drawn)
@@ -353,10 +342,7 @@ static calc_status learn_sizes(calc_tune_scene *s, const calc_tune_prior *prior,
     static const calc_tune_sizes as_published = {.weight = 1, .terms = 1, .own = 1};
     bool learns = s->times > 0 && prior->sizes > 0;
     size_t sizes = learns ? prior->sizes : 1;
-    s->world = calloc(sizes, sizeof *s->world);
-    if (!s->world) {
-        return calc_errors_no_memory(errors);
-    }
+    s->world = calc_make(sizes, sizeof *s->world);
     calc_status status = CALC_OK;
     for (size_t i = 0; status == CALC_OK && i < sizes; i++) {
         status = imagine(s, learns ? &prior->size[i] : &as_published, errors);
@@ -396,24 +382,16 @@ calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate
                              .best = SIZE_MAX,
                              .incumbent = SIZE_MAX};
     calc_tune_prior prior = calc_tune_prior_for(options->prior, options->probes);
-    calc_status status =
-        calc_tune_model_make(&out->model, &prior, options->kernels, candidate, count, errors);
-    size_t room = measurements + 1;
-    out->view = calloc(count + 1, sizeof *out->view);
-    out->seen_time = calloc(room, sizeof *out->seen_time);
-    out->seen_memory = calloc(room, sizeof *out->seen_memory);
-    double *white = malloc(2 * room * sizeof *white);
-    if (!out->view || !out->seen_time || !out->seen_memory || !white) {
-        free(white);
-        return status == CALC_OK ? calc_errors_no_memory(errors) : status;
+    calc_tune_model_make(&out->model, &prior, options->kernels, candidate, count);
+    out->view = calc_make(count, sizeof *out->view);
+    out->seen_time = calc_make(measurements, sizeof *out->seen_time);
+    out->seen_memory = calc_make(measurements, sizeof *out->seen_memory);
+    double *white = calc_make(2 * measurements, sizeof *white);
+    for (size_t i = 0; i < measurements; i++) {
+        note(out, &measurement[i]);
     }
-    if (status == CALC_OK) {
-        for (size_t i = 0; i < measurements; i++) {
-            note(out, &measurement[i]);
-        }
-        average(out);
-        status = learn_sizes(out, &prior, errors);
-    }
+    average(out);
+    calc_status status = learn_sizes(out, &prior, errors);
     if (status == CALC_OK) {
         status = calc_effects_condition(&out->memory, &out->model.memory, out->model.memory_item,
                                         out->seen_memory, out->memories, errors);
@@ -421,7 +399,7 @@ calc_status calc_tune_scene_make(calc_tune_scene *out, const calc_tune_candidate
     if (status == CALC_OK) {
         see_all(out, white);
         out->incumbent = find_incumbent(out);
-        compare_all(out, white, white + room);
+        compare_all(out, white, white + measurements);
     }
     free(white);
     return status;
@@ -630,27 +608,21 @@ static void describe(calc_tune_decision *d, const calc_tune_scene *s)
     }
 }
 
-static calc_status note_surprises(calc_tune_decision *d, const calc_tune_scene *s,
-                                  calc_errors *errors)
+static void note_surprises(calc_tune_decision *d, const calc_tune_scene *s)
 {
-    double *of_times = malloc((s->times + 1) * sizeof *of_times);
-    if (!of_times) {
-        return calc_errors_no_memory(errors);
-    }
-    calc_status status = calc_effects_surprise(&s->world[0].time, of_times, errors);
+    double *of_times = calc_make(s->times, sizeof *of_times);
     size_t next = 0;
-    for (size_t i = 0; status == CALC_OK && i < s->measurements; i++) {
+    calc_effects_surprise(&s->world[0].time, of_times);
+    for (size_t i = 0; i < s->measurements; i++) {
         bool fine = s->measurement[i].end == CALC_TUNE_END_FINE;
         d->surprise[i] = fine ? of_times[next++] * s->world[0].spread : 0;
     }
     free(of_times);
-    return status;
 }
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static calc_status conclude(calc_tune_decision *d, const calc_tune_scene *s,
-                            const calc_tune_contest *c, calc_errors *errors)
+static void conclude(calc_tune_decision *d, const calc_tune_scene *s, const calc_tune_contest *c)
 {
     d->contenders = c->count;
     d->left_out = c->left_out;
@@ -667,10 +639,9 @@ static calc_status conclude(calc_tune_decision *d, const calc_tune_scene *s,
     for (size_t i = 0; s->best == SIZE_MAX && i < s->count; i++) {
         d->outlook[i].gain = (double)NAN;
     }
-    calc_status status = calc_tune_pick(s, c, d->pick, &d->picks, errors);
+    calc_tune_pick(s, c, d->pick, &d->picks);
     d->chance = s->best == SIZE_MAX ? 1 : d->chance;
     d->stop = d->picks == 0 || d->chance < s->options->stop;
-    return status;
 }
 
 calc_status calc_tune_decide(calc_tune_decision *out, const calc_tune_candidate *candidate,
@@ -680,19 +651,18 @@ calc_status calc_tune_decide(calc_tune_decision *out, const calc_tune_candidate 
 {
     calc_tune_scene scene = {0};
     calc_tune_contest contest = {0};
-    *out = (calc_tune_decision){.outlook = calloc(count + 1, sizeof *out->outlook),
-                                .surprise = calloc(measurements + 1, sizeof *out->surprise)};
-    calc_status status = out->outlook && out->surprise ? CALC_OK : calc_errors_no_memory(errors);
-    if (status == CALC_OK) {
-        status = calc_tune_scene_make(&scene, candidate, count, measurement, measurements, options,
-                                      errors);
-    }
+    *out = (calc_tune_decision){.outlook = calc_make(count, sizeof *out->outlook),
+                                .surprise = calc_make(measurements, sizeof *out->surprise)};
+    calc_status status =
+        calc_tune_scene_make(&scene, candidate, count, measurement, measurements, options, errors);
     if (status == CALC_OK) {
         describe(out, &scene);
         status = calc_tune_contest_make(&contest, &scene, errors);
     }
-    status = status == CALC_OK ? conclude(out, &scene, &contest, errors) : status;
-    status = status == CALC_OK ? note_surprises(out, &scene, errors) : status;
+    if (status == CALC_OK) {
+        conclude(out, &scene, &contest);
+        note_surprises(out, &scene);
+    }
     calc_tune_contest_free(&contest);
     calc_tune_scene_free(&scene);
     return status;
@@ -729,10 +699,8 @@ calc_status calc_tune_truth(const calc_tune_prior *prior, const calc_tune_candid
     calc_tune_model model;
     calc_rng rng;
     calc_rng_init(&rng, seed, STREAM_TRUTH);
-    calc_status status = calc_tune_model_make(&model, prior, NULL, candidate, count, errors);
-    if (status == CALC_OK) {
-        status = draw_one(&model.time, model.time_item, count, &rng, step_s, errors);
-    }
+    calc_tune_model_make(&model, prior, NULL, candidate, count);
+    calc_status status = draw_one(&model.time, model.time_item, count, &rng, step_s, errors);
     if (status == CALC_OK) {
         status = draw_one(&model.memory, model.memory_item, count, &rng, memory_bytes, errors);
     }

@@ -113,7 +113,7 @@ typedef struct calc_tune_scene {
 } calc_tune_scene;
 
 /** Make it.
- *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
+ *  @return CALC_OK, or what calc_effects_condition() returns; free *out in any case */
 CALC_MUST_USE calc_status calc_tune_scene_make(calc_tune_scene *out,
                                                const calc_tune_candidate *candidate, size_t count,
                                                const calc_tune_measurement *measurement,
@@ -140,7 +140,7 @@ typedef struct calc_tune_contest {
 } calc_tune_contest;
 
 /** Make it.
- *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
+ *  @return CALC_OK, or what calc_effects_draws_make() returns; free *out in any case */
 CALC_MUST_USE calc_status calc_tune_contest_make(calc_tune_contest *out,
                                                  const calc_tune_scene *scene, calc_errors *errors);
 
@@ -182,7 +182,7 @@ typedef struct calc_tune_decision {
 } calc_tune_decision;
 
 /** Decide.
- *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
+ *  @return CALC_OK, or what the scene or the contest returns; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_tune_decide(calc_tune_decision *out,
                                            const calc_tune_candidate *candidate, size_t count,
                                            const calc_tune_measurement *measurement,
@@ -213,7 +213,7 @@ size_t calc_tune_probes(const calc_tune_candidate *candidate, size_t count,
 
 /** Draw the truth of all candidates from a prior.
  *  @param step_s, memory_bytes filled with noiseless measurements
- *  @return CALC_OK or CALC_ERR_NOMEM */
+ *  @return CALC_OK, or what calc_effects_draws_make() returns */
 CALC_MUST_USE calc_status calc_tune_truth(const calc_tune_prior *prior,
                                           const calc_tune_candidate *candidate, size_t count,
                                           uint64_t seed, double *step_s, double *memory_bytes,

@@ -7,95 +7,43 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "gauss/process.h"
 #include "model/operators/operator.h"
 #include "spec/field.h"
 
-/* The coordinates of a cell. */
-static const calc_tune_coordinate which[CALC_TUNE_CELL_COORDINATES] = {
-    CALC_TUNE_COORDINATE_TOKENS, CALC_TUNE_COORDINATE_TENSOR, CALC_TUNE_COORDINATE_CONTEXT};
-
-/* Candidates in the order of their cells, and in each in their own. */
-typedef struct placed {
-    double at[CALC_TUNE_CELL_COORDINATES];
-    size_t candidate;
-} placed;
-
-static int compare(const placed *a, const placed *b)
+void calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_app *app,
+                                 const calc_system *system, const calc_tune_candidate *candidate,
+                                 size_t count, calc_tune_exec_of exec, const void *context)
 {
-    for (int i = 0; i < CALC_TUNE_CELL_COORDINATES; i++) {
-        if (a->at[i] != b->at[i]) {
-            return a->at[i] < b->at[i] ? -1 : 1;
-        }
+    calc_tune_field shape = {.sd = 1};
+    size_t *first = calc_make(count, sizeof *first), *of = calc_make(count, sizeof *of), used = 0;
+    for (int k = 0; k < CALC_TUNE_CELL_COORDINATES; k++) {
+        shape.length[k] = 1;
     }
-    return 0;
-}
-
-static int by_place(const void *left, const void *right)
-{
-    const placed *a = left, *b = right;
-    int order = compare(a, b);
-    return order ? order : CALC_ORDER(a->candidate, b->candidate);
-}
-
-/* The first candidate of each cell comes to the front. @return how many there are */
-static size_t find_cells(placed *list, const calc_tune_candidate *candidate, size_t count)
-{
-    size_t cells = 0;
-    for (size_t i = 0; i < count; i++) {
-        list[i].candidate = i;
-        for (int k = 0; k < CALC_TUNE_CELL_COORDINATES; k++) {
-            list[i].at[k] = candidate[i].coordinate[which[k]];
-        }
-    }
-    CALC_SORT(list, count, by_place);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || compare(&list[cells - 1], &list[i]) != 0) {
-            list[cells++] = list[i];
-        }
-    }
-    return cells;
-}
-
-calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_app *app,
-                                        const calc_system *system,
-                                        const calc_tune_candidate *candidate, size_t count,
-                                        calc_tune_exec_of exec, const void *context,
-                                        calc_errors *errors)
-{
-    *out = (calc_tune_kernel_cells){0};
-    placed *list = malloc((count + 1) * sizeof *list);
-    size_t cells = list ? find_cells(list, candidate, count) : 0;
-    const size_t most = CALC_LAYOUT_KERNELS; /* of a cell: room grows by that many */
-    size_t capacity = 0, used = 0;
-    out->cell = calloc(cells + 1, sizeof *out->cell);
-    bool fine = list && out->cell;
-    for (size_t i = 0; i < cells && fine; i++) {
+    *out =
+        (calc_tune_kernel_cells){.count = calc_tune_cells_of(&shape, candidate, count, first, of),
+                                 .cell = calc_make(count, sizeof *out->cell)};
+    for (size_t i = 0; i < out->count; i++) {
         calc_tune_kernel_cell *cell = &out->cell[i];
-        void *grown = calc_grown(out->kernel, (used + most - 1) / most, &capacity,
-                                 most * sizeof *out->kernel);
-        fine = grown != NULL;
-        if (fine) {
-            out->kernel = grown;
-            memcpy(cell->coordinate, list[i].at, sizeof cell->coordinate);
-            const double *term = candidate[list[i].candidate].term;
-            double kernels = term[CALC_TUNE_TERM_MATRIX] + term[CALC_TUNE_TERM_ATTENTION] +
-                             term[CALC_TUNE_TERM_MEMORY];
-            double all = kernels + term[CALC_TUNE_TERM_HOST];
-            cell->busy = all > 0 ? kernels / all : 0;
-            const calc_exec e = exec(context, list[i].candidate);
-            cell->kernels = calc_layout_kernels(app, system, &e, out->kernel + used);
-            used += cell->kernels;
-        }
+        const double *term = candidate[first[i]].term;
+        double kernels = term[CALC_TUNE_TERM_MATRIX] + term[CALC_TUNE_TERM_ATTENTION] +
+                         term[CALC_TUNE_TERM_MEMORY];
+        double all = kernels + term[CALC_TUNE_TERM_HOST];
+        cell->busy = all > 0 ? kernels / all : 0;
+        memcpy(cell->coordinate, candidate[first[i]].coordinate, sizeof cell->coordinate);
+        const calc_exec e = exec(context, first[i]);
+        out->kernel = calc_longer(out->kernel, used + CALC_LAYOUT_KERNELS, sizeof *out->kernel);
+        cell->kernels = calc_layout_kernels(app, system, &e, out->kernel + used);
+        used += cell->kernels;
     }
-    out->count = fine ? cells : 0;
     used = 0;
     for (size_t i = 0; i < out->count; i++) {
         out->cell[i].kernel = out->kernel + used;
         used += out->cell[i].kernels;
     }
-    free(list);
-    return fine ? CALC_OK : calc_errors_no_memory(errors);
+    free(first);
+    free(of);
 }
 
 CALC_FREES(calc_tune_kernel_cells_free, calc_tune_kernel_cells, of->cell, of->kernel)
@@ -246,12 +194,9 @@ calc_status calc_tune_kernel_class_learn(calc_process *out, const calc_tune_kern
                                          size_t count, double prior_sd, size_t *measured,
                                          calc_errors *errors)
 {
-    datum *list = malloc((table->count + 1) * sizeof *list);
+    datum *list = calc_make(table->count, sizeof *list);
     double point[CALC_PROCESS_DIMENSIONS];
     calc_process_start(out, 1, 0, prior_sd);
-    if (!list) {
-        return calc_errors_no_memory(errors);
-    }
     *measured = choose(list, class, table, wanted, count);
     size_t used = *measured < CALC_PROCESS_DATA ? *measured : CALC_PROCESS_DATA;
     if (used > 0) {
@@ -345,7 +290,7 @@ static void collect(work *w, const calc_tune_kernel_class *class, const calc_tun
 
 static void dot_rows(const work *w, size_t known)
 {
-    double *covariance = w->out->covariance;
+    double *covariance = w->out->kernels.covariance;
     for (size_t a = 0; a < w->cells; a++) {
         for (size_t b = 0; b < w->cells; b++) {
             double taken = 0;
@@ -375,12 +320,12 @@ static void add_shape(const work *w, size_t shape, size_t known)
         if (p->shape != shape) {
             continue;
         }
-        w->out->mean[p->cell] += p->weight * mean;
+        w->out->kernels.mean[p->cell] += p->weight * mean;
         for (size_t k = 0; k < known; k++) {
             w->pull[p->cell * known + k] += p->weight * w->reach[k];
         }
         for (size_t c = 0; c < w->cells; c++) {
-            w->out->covariance[p->cell * w->cells + c] += p->weight * w->sum[c];
+            w->out->kernels.covariance[p->cell * w->cells + c] += p->weight * w->sum[c];
         }
     }
 }
@@ -429,14 +374,14 @@ static calc_status learn_class(work *w, calc_tune_kernels_class *class,
     class->shapes = w->shapes;
     class->share = share / (double)w->cells;
     if (status == CALC_OK && known > 0) {
-        double before = sum_of(w->out->mean, w->cells);
+        double before = sum_of(w->out->kernels.mean, w->cells);
         class->exact = count_exact(w);
         memset(w->pull, 0, w->cells * known * sizeof *w->pull);
         for (size_t i = 0; i < w->shapes; i++) {
             add_shape(w, i, known);
         }
         dot_rows(w, known);
-        class->error = share > 0 ? (sum_of(w->out->mean, w->cells) - before) / share : 0;
+        class->error = share > 0 ? (sum_of(w->out->kernels.mean, w->cells) - before) / share : 0;
         for (size_t c = 0; c < w->cells; c++) {
             left[c] -= w->share[c];
         }
@@ -478,28 +423,17 @@ static size_t find_classes(calc_tune_kernels_learnt *out, const calc_tune_kernel
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-static double field(const calc_tune_field *f, const double *a, const double *b)
-{
-    double square = 0;
-    for (int i = 0; i < CALC_TUNE_CELL_COORDINATES; i++) {
-        if (f->length[which[i]] > 0) {
-            double apart = (a[i] - b[i]) / f->length[which[i]];
-            square += apart * apart;
-        }
-    }
-    return f->sd * f->sd * exp(-sqrt(square));
-}
-
 /* The shares that nobody measured, and that no benchmark shows. @param left  share of the former */
-static void add_rest(calc_tune_kernels_learnt *out, const calc_tune_field *f, const double *left,
-                     size_t cells)
+static void add_rest(const calc_tune_kernels *out, const calc_tune_field *f, const double *left)
 {
     double *m = out->covariance;
+    size_t cells = out->cells;
     for (size_t a = 0; a < cells; a++) {
         for (size_t b = 0; b <= a; b++) {
             double weight = left[a] * left[b] + IN_STEP * IN_STEP * (1 - left[a]) * (1 - left[b]);
-            double both = (m[a * cells + b] + m[b * cells + a]) / 2 +
-                          weight * field(f, out->coordinate[a], out->coordinate[b]);
+            double both =
+                (m[a * cells + b] + m[b * cells + a]) / 2 +
+                weight * calc_tune_field_covariance(f, out->coordinate[a], out->coordinate[b]);
             m[a * cells + b] = m[b * cells + a] = both;
         }
         /* Rounding may leave a negative variance where measurements determine a cell. */
@@ -509,32 +443,12 @@ static void add_rest(calc_tune_kernels_learnt *out, const calc_tune_field *f, co
 
 /* ---- All together ---------------------------------------------------------------------------- */
 
-static bool reserve(work *w, calc_tune_kernels_learnt *out, size_t parts)
-{
-    size_t cells = w->cells;
-    out->coordinate = calloc(cells + 1, sizeof *out->coordinate);
-    out->mean = calloc(cells + 1, sizeof *out->mean);
-    out->covariance = calloc(cells * cells + 1, sizeof *out->covariance);
-    w->part = malloc((parts + 1) * sizeof *w->part);
-    w->point = malloc((parts + 1) * CALC_PROCESS_DIMENSIONS * sizeof *w->point);
-    w->row = malloc((parts + 1) * sizeof *w->row);
-    w->sum = malloc((cells + 1) * sizeof *w->sum);
-    w->share = malloc((cells + 1) * sizeof *w->share);
-    w->reach = malloc(CALC_PROCESS_DATA * sizeof *w->reach);
-    w->pull = malloc((cells + 1) * CALC_PROCESS_DATA * sizeof *w->pull);
-    return out->coordinate && out->mean && out->covariance && w->part && w->point && w->row &&
-           w->sum && w->share && w->reach && w->pull;
-}
-
-static CALC_FREES(leave, work, of->part, of->point, of->row, of->sum, of->share, of->reach,
-                  of->pull)
-
 static calc_status learn(work *w, const calc_tune_prior *prior, const calc_kernel_table *measured,
                          const calc_tune_kernel_cell *cell, double *left, calc_errors *errors)
 {
     calc_tune_kernels_learnt *out = w->out;
     for (size_t c = 0; c < w->cells; c++) {
-        memcpy(out->coordinate[c], cell[c].coordinate, sizeof cell[c].coordinate);
+        memcpy(out->kernels.coordinate[c], cell[c].coordinate, sizeof cell[c].coordinate);
         left[c] = 1;
     }
     out->unmeasured = 1;
@@ -546,28 +460,38 @@ static calc_status learn(work *w, const calc_tune_prior *prior, const calc_kerne
         }
         out->unmeasured -= out->class[i].share;
     }
-    add_rest(out, &prior->kernels, left, w->cells);
-    out->kernels =
-        (calc_tune_kernels){w->cells, (const double(*)[CALC_TUNE_CELL_COORDINATES])out->coordinate,
-                            out->mean, out->covariance};
+    add_rest(&out->kernels, &prior->kernels, left);
     return CALC_OK;
 }
+
+static CALC_FREES(leave, work, of->part, of->point, of->row, of->sum, of->share, of->reach,
+                  of->pull)
 
 calc_status calc_tune_kernels_learn(calc_tune_kernels_learnt *out, const calc_tune_prior *prior,
                                     const calc_kernel_table *measured,
                                     const calc_tune_kernel_cell *cell, size_t cells,
                                     calc_errors *errors)
 {
-    *out = (calc_tune_kernels_learnt){0};
-    work w = {.out = out, .cells = cells};
-    double *left = malloc((cells + 1) * sizeof *left);
-    bool room = reserve(&w, out, find_classes(out, cell, cells));
-    calc_status status = left && room ? learn(&w, prior, measured, cell, left, errors)
-                                      : calc_errors_no_memory(errors);
+    *out = (calc_tune_kernels_learnt){
+        .kernels = {cells, calc_make(cells, sizeof *out->kernels.coordinate),
+                    calc_make(cells, sizeof *out->kernels.mean),
+                    calc_make(cells * cells, sizeof *out->kernels.covariance)}};
+    size_t parts = find_classes(out, cell, cells);
+    double *left = calc_make(cells, sizeof *left);
+    work w = {.out = out,
+              .cells = cells,
+              .part = calc_make(parts, sizeof *w.part),
+              .point = calc_make(parts * CALC_PROCESS_DIMENSIONS, sizeof *w.point),
+              .row = calc_make(parts, sizeof *w.row),
+              .sum = calc_make(cells, sizeof *w.sum),
+              .share = calc_make(cells, sizeof *w.share),
+              .reach = calc_make(CALC_PROCESS_DATA, sizeof *w.reach),
+              .pull = calc_make(cells * CALC_PROCESS_DATA, sizeof *w.pull)};
+    calc_status status = learn(&w, prior, measured, cell, left, errors);
     free(left);
     leave(&w);
     return status;
 }
 
-CALC_FREES(calc_tune_kernels_free, calc_tune_kernels_learnt, of->coordinate, of->mean,
-           of->covariance)
+CALC_FREES(calc_tune_kernels_free, calc_tune_kernels_learnt, of->kernels.coordinate,
+           of->kernels.mean, of->kernels.covariance)

@@ -20,11 +20,9 @@
 #include "model/layout_kernels.h"
 #include "tune/model.h"
 
-enum { CALC_TUNE_CELL_COORDINATES = 3 };
-
 /** A cell. Its kernels are the caller's, or of calc_tune_kernel_cells. */
 typedef struct calc_tune_kernel_cell {
-    double coordinate[CALC_TUNE_CELL_COORDINATES]; /**< TOKENS, TENSOR, CONTEXT */
+    double coordinate[CALC_TUNE_COORDINATES]; /**< of its first candidate */
     double busy; /**< share of kernels in the time that kernels or hosts determine */
     const calc_layout_kernel *kernel;
     size_t kernels;
@@ -41,14 +39,10 @@ typedef struct calc_tune_kernel_cells {
 typedef calc_exec (*calc_tune_exec_of)(const void *context, size_t candidate);
 
 /** Find the cells of candidates, in the order of their coordinates; each has the kernels of its
- *  first candidate.
- *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
-CALC_MUST_USE calc_status calc_tune_kernel_cells_make(calc_tune_kernel_cells *out,
-                                                      const calc_app *app,
-                                                      const calc_system *system,
-                                                      const calc_tune_candidate *candidate,
-                                                      size_t count, calc_tune_exec_of exec,
-                                                      const void *context, calc_errors *errors);
+ *  first candidate. */
+void calc_tune_kernel_cells_make(calc_tune_kernel_cells *out, const calc_app *app,
+                                 const calc_system *system, const calc_tune_candidate *candidate,
+                                 size_t count, calc_tune_exec_of exec, const void *context);
 
 /** Free what it owns; fine on {0}. */
 void calc_tune_kernel_cells_free(calc_tune_kernel_cells *cells);
@@ -96,7 +90,8 @@ size_t calc_tune_kernel_class_point(const calc_kernel_key *key, double *point);
  *  @param prior_sd  standard deviation of an error where measurements do not determine it
  *  @param out       without data if the table has none of the class
  *  @param measured  filled: rows of the table that are of the class
- *  @return CALC_OK, or CALC_ERR_NOMEM; free *out with calc_process_free() in any case */
+ *  @return CALC_OK, or what calc_process_add() and calc_process_fit() return; free *out with
+ *  calc_process_free() in any case */
 CALC_MUST_USE calc_status calc_tune_kernel_class_learn(
     calc_process *out, const calc_tune_kernel_class *class, const calc_kernel_table *table,
     const double *wanted, size_t count, double prior_sd, size_t *measured, calc_errors *errors);
@@ -114,9 +109,7 @@ typedef struct calc_tune_kernels_class {
 
 /** The result. Owns its arrays; start with {0}. */
 typedef struct calc_tune_kernels_learnt {
-    calc_tune_kernels kernels; /**< for calc_tune_options; its arrays are these: */
-    double (*coordinate)[CALC_TUNE_CELL_COORDINATES];
-    double *mean, *covariance;
+    calc_tune_kernels kernels; /**< for calc_tune_options */
     calc_tune_kernels_class class[CALC_TUNE_KERNEL_CLASSES];
     size_t classes;
     double unmeasured; /**< share of compute time without a class: kernels that are never measured
@@ -125,7 +118,7 @@ typedef struct calc_tune_kernels_learnt {
 
 /** Learn.
  *  @param measured  on the machine, with its predictions
- *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
+ *  @return CALC_OK, or what calc_tune_kernel_class_learn() returns; free *out in any case */
 CALC_MUST_USE calc_status calc_tune_kernels_learn(calc_tune_kernels_learnt *out,
                                                   const calc_tune_prior *prior,
                                                   const calc_kernel_table *measured,

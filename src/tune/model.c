@@ -1,12 +1,6 @@
 #include "tune/model.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/error.h"
-#include "gauss/effects.h"
 
 /* A term's change for its elasticity. Derivatives of maxima are one-sided; a percent is below every
  * uncertainty that is known here. */
@@ -192,193 +186,32 @@ calc_tune_prior calc_tune_prior_for(const calc_tune_prior *prior, bool probes)
     return out;
 }
 
-/* Length of the correlation of values of a coordinate: twice as much is nearly another matter. */
-static const double values_alike = 0.35;
-
-/* Candidates in the order of their coordinates in a field, to find those that share a cell. */
-typedef struct placed {
-    const calc_tune_candidate *candidate;
-    const calc_tune_field *field;
-    size_t index;
-} placed;
-
-static int by_place(const void *left, const void *right)
-{
-    const placed *a = left;
-    const placed *b = right;
-    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
-        double x = a->candidate->coordinate[i], y = b->candidate->coordinate[i];
-        if (a->field->length[i] > 0 && x != y) {
-            return x < y ? -1 : 1;
-        }
-    }
-    return 0;
-}
-
-static double covariance(const calc_tune_field *field, const calc_tune_candidate *a,
-                         const calc_tune_candidate *b)
+double calc_tune_field_covariance(const calc_tune_field *field, const double *a, const double *b)
 {
     double square = 0;
     for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
         if (field->length[i] > 0) {
-            double apart = (a->coordinate[i] - b->coordinate[i]) / field->length[i];
+            double apart = (a[i] - b[i]) / field->length[i];
             square += apart * apart;
         }
     }
     return field->sd * field->sd * exp(-sqrt(square));
 }
 
-/* Give every candidate its cell. @return how many cells there are; the first candidate of each
- * moves to the front
- */
-static size_t number_cells(placed *list, size_t count, size_t which, calc_effects_item *item)
-{
-    CALC_SORT(list, count, by_place);
-    size_t cells = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || by_place(&list[cells - 1], &list[i]) != 0) {
-            list[cells++] = list[i];
-        }
-        item[list[i].index].cell[which] = cells - 1;
-    }
-    return cells;
-}
-
-static calc_status make_field(calc_effects_field *out, const calc_tune_field *field, size_t which,
-                              const calc_tune_candidate *candidate, size_t count,
-                              calc_effects_item *item, calc_errors *errors)
-{
-    placed *list = malloc((count + 1) * sizeof *list);
-    if (!list) {
-        return calc_errors_no_memory(errors);
-    }
-    for (size_t i = 0; i < count; i++) {
-        list[i] = (placed){.candidate = &candidate[i], .field = field, .index = i};
-    }
-    out->cells = number_cells(list, count, which, item);
-    out->covariance = malloc((out->cells * out->cells + 1) * sizeof *out->covariance);
-    for (size_t a = 0; out->covariance && a < out->cells; a++) {
-        for (size_t b = 0; b < out->cells; b++) {
-            out->covariance[a * out->cells + b] =
-                covariance(field, list[a].candidate, list[b].candidate);
-        }
-    }
-    free(list);
-    return out->covariance ? CALC_OK : calc_errors_no_memory(errors);
-}
-
-static size_t find_cell(const calc_tune_kernels *kernels, const calc_tune_candidate *c)
-{
-    size_t i = 0;
-    while (i + 1 < kernels->cells &&
-           (kernels->coordinate[i][0] != c->coordinate[CALC_TUNE_COORDINATE_TOKENS] ||
-            kernels->coordinate[i][1] != c->coordinate[CALC_TUNE_COORDINATE_TENSOR] ||
-            kernels->coordinate[i][2] != c->coordinate[CALC_TUNE_COORDINATE_CONTEXT])) {
-        i++;
-    }
-    return i;
-}
-
-/* The field of errors of measured kernels. */
-static calc_status take_kernels(calc_effects_field *out, const calc_tune_kernels *kernels,
-                                const calc_tune_candidate *candidate, size_t count,
-                                calc_effects_item *item, calc_errors *errors)
-{
-    size_t square = kernels->cells * kernels->cells;
-    out->cells = kernels->cells;
-    out->covariance = malloc((square + 1) * sizeof *out->covariance);
-    out->mean = malloc((kernels->cells + 1) * sizeof *out->mean);
-    if (!out->covariance || !out->mean) {
-        return calc_errors_no_memory(errors);
-    }
-    memcpy(out->covariance, kernels->covariance, square * sizeof *out->covariance);
-    memcpy(out->mean, kernels->mean, kernels->cells * sizeof *out->mean);
-    for (size_t i = 0; i < count; i++) {
-        item[i].cell[CALC_TUNE_FIELD_KERNELS] = find_cell(kernels, &candidate[i]);
-    }
-    return CALC_OK;
-}
-
-/* The share of a step that processors compute, or wait for their hosts. */
-static double computed(const calc_tune_candidate *c)
+double calc_tune_computed(const calc_tune_candidate *c)
 {
     return c->term[CALC_TUNE_TERM_MATRIX] + c->term[CALC_TUNE_TERM_ATTENTION] +
            c->term[CALC_TUNE_TERM_MEMORY] + c->term[CALC_TUNE_TERM_HOST];
-}
-
-static void fill_items(calc_tune_model *m, const calc_tune_candidate *candidate, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const calc_tune_candidate *c = &candidate[i];
-        calc_effects_item *time = &m->time_item[i];
-        calc_effects_item *memory = &m->memory_item[i];
-        time->expected = log(c->step_s);
-        memory->expected = log(c->memory_bytes);
-        time->weight[0] = memory->weight[0] = 1;
-        memcpy(time->weight + 1, c->term, sizeof c->term);
-        memcpy(memory->weight + 1, c->space, sizeof c->space);
-        time->field_weight[CALC_TUNE_FIELD_KERNELS] = computed(c);
-        time->field_weight[CALC_TUNE_FIELD_SCHEDULE] = 1;
-        for (size_t k = CALC_TUNE_FIELD_VALUES; k < CALC_TUNE_FIELDS; k++) {
-            time->field_weight[k] = 1;
-        }
-    }
-}
-
-calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *prior,
-                                 const calc_tune_kernels *kernels,
-                                 const calc_tune_candidate *candidate, size_t count,
-                                 calc_errors *errors)
-{
-    *out = (calc_tune_model){
-        .time = {.common = 1 + CALC_TUNE_TERMS, .fields = CALC_TUNE_FIELDS, .own_sd = prior->own},
-        .memory = {.common = 1 + CALC_TUNE_SPACES, .own_sd = prior->memory_own},
-        .time_item = calloc(count + 1, sizeof *out->time_item),
-        .memory_item = calloc(count + 1, sizeof *out->memory_item)};
-    if (!out->time_item || !out->memory_item) {
-        return calc_errors_no_memory(errors);
-    }
-    out->time.sd[0] = prior->common;
-    out->memory.sd[0] = prior->memory_common;
-    memcpy(out->time.sd + 1, prior->term, sizeof prior->term);
-    memcpy(out->memory.sd + 1, prior->memory_space, sizeof prior->memory_space);
-    fill_items(out, candidate, count);
-    calc_effects_field *field = out->time.field;
-    calc_status status =
-        kernels ? take_kernels(&field[CALC_TUNE_FIELD_KERNELS], kernels, candidate, count,
-                               out->time_item, errors)
-                : make_field(&field[CALC_TUNE_FIELD_KERNELS], &prior->kernels,
-                             CALC_TUNE_FIELD_KERNELS, candidate, count, out->time_item, errors);
-    if (status == CALC_OK) {
-        status = make_field(&field[CALC_TUNE_FIELD_SCHEDULE], &prior->schedule,
-                            CALC_TUNE_FIELD_SCHEDULE, candidate, count, out->time_item, errors);
-    }
-    field[CALC_TUNE_FIELD_KERNELS].size = field[CALC_TUNE_FIELD_SCHEDULE].size = 1;
-    for (size_t i = CALC_TUNE_FIELD_VALUES; status == CALC_OK && i < CALC_TUNE_FIELDS; i++) {
-        calc_tune_field values = {.sd = 1};
-        values.length[i - CALC_TUNE_FIELD_VALUES] = values_alike;
-        status = make_field(&field[i], &values, i, candidate, count, out->time_item, errors);
-    }
-    return status;
-}
-
-void calc_tune_model_resize(calc_effects *time, const calc_tune_sizes *sizes)
-{
-    for (size_t i = 1; i < time->common; i++) {
-        time->sd[i] *= sizes->terms;
-    }
-    for (size_t i = CALC_TUNE_FIELD_VALUES; i < time->fields; i++) {
-        time->field[i].size = sizes->value;
-    }
-    time->own_sd *= sizes->own;
 }
 
 /* Covariance of the errors of two candidates' times, without the error that each has alone. */
 static double shared(const calc_tune_prior *prior, const calc_tune_candidate *a,
                      const calc_tune_candidate *b)
 {
-    double sum = prior->common * prior->common + covariance(&prior->schedule, a, b) +
-                 computed(a) * computed(b) * covariance(&prior->kernels, a, b);
+    double sum = prior->common * prior->common +
+                 calc_tune_field_covariance(&prior->schedule, a->coordinate, b->coordinate) +
+                 calc_tune_computed(a) * calc_tune_computed(b) *
+                     calc_tune_field_covariance(&prior->kernels, a->coordinate, b->coordinate);
     for (int term = 0; term < CALC_TUNE_TERMS; term++) {
         sum += a->term[term] * b->term[term] * prior->term[term] * prior->term[term];
     }
@@ -398,15 +231,4 @@ double calc_tune_model_sure(const calc_tune_prior *prior, const calc_tune_candid
     double t = ahead / calc_tune_model_difference(prior, a, b, alike);
     double u = t / sqrt(4 + t * t);
     return 0.5 + 0.75 * (u - u * u * u / 3);
-}
-
-void calc_tune_model_free(calc_tune_model *model)
-{
-    for (size_t i = 0; i < CALC_EFFECTS_FIELDS; i++) {
-        free(model->time.field[i].covariance);
-        free(model->time.field[i].mean);
-    }
-    free(model->time_item);
-    free(model->memory_item);
-    *model = (calc_tune_model){0};
 }

@@ -45,7 +45,7 @@ typedef enum calc_tune_space {
 } calc_tune_space;
 
 /** Coordinates that measure how near two layouts are: X(NAME, words). Binary logarithms. The first
- * three are the shape of kernels, the next two the schedule. */
+ * CALC_TUNE_CELL_COORDINATES are the shape of kernels, the next two the schedule. */
 #define CALC_TUNE_COORDINATE_LIST(X)                                                               \
     X(TOKENS, "tokens of a micro-batch on a rank")                                                 \
     X(TENSOR, "tensor parallelism")                                                                \
@@ -57,7 +57,8 @@ typedef enum calc_tune_coordinate {
 #define CALC_X(name, words) CALC_TUNE_COORDINATE_##name,
     CALC_TUNE_COORDINATE_LIST(CALC_X)
 #undef CALC_X
-        CALC_TUNE_COORDINATES
+        CALC_TUNE_COORDINATES,
+    CALC_TUNE_CELL_COORDINATES = CALC_TUNE_COORDINATE_PIPELINE
 } calc_tune_coordinate;
 
 /** A layout that may be tried. */
@@ -77,6 +78,9 @@ typedef struct calc_tune_candidate {
 bool calc_tune_candidate_of(calc_tune_candidate *out, const calc_app *app,
                             const calc_system *system, const calc_exec *exec);
 
+/** The share of a step that processors compute, or wait for their hosts. */
+double calc_tune_computed(const calc_tune_candidate *candidate);
+
 /** An error that neighbouring layouts share, less and less the further apart they are in some
  *  coordinates: Matern 1/2, sd^2 exp(-distance), distance in the lengths below. */
 typedef struct calc_tune_field {
@@ -84,6 +88,17 @@ typedef struct calc_tune_field {
     double length[CALC_TUNE_COORDINATES]; /**< in units of the coordinate; 0: the coordinate does
                                                not matter */
 } calc_tune_field;
+
+/** Covariance of the errors of a field at two places, of CALC_TUNE_COORDINATES numbers each. */
+double calc_tune_field_covariance(const calc_tune_field *field, const double *a, const double *b);
+
+/** Find the cells of candidates in a field: those of a cell agree in all coordinates that matter.
+ *  @param first  filled, with room for `count`: the first candidate of each cell, in the order of
+ *                coordinates
+ *  @param cell   filled, by candidate
+ *  @return how many cells there are */
+size_t calc_tune_cells_of(const calc_tune_field *field, const calc_tune_candidate *candidate,
+                          size_t count, size_t *first, size_t *cell);
 
 /** The sizes that errors have on one cluster, which may not behave as the published runs do. */
 typedef struct calc_tune_sizes {
@@ -116,13 +131,13 @@ calc_tune_prior calc_tune_prior_default(void);
 calc_tune_prior calc_tune_prior_for(const calc_tune_prior *prior, bool probes);
 
 /** Errors learnt from measured kernels, in place of the prior's errors of shapes: jointly normal
- *  errors of the logarithm of compute time, one per cell, which is a combination of the coordinates
- *  TOKENS, TENSOR and CONTEXT. Arrays are the caller's. */
+ *  errors of the logarithm of compute time, one per cell, which is a combination of the first
+ *  CALC_TUNE_CELL_COORDINATES coordinates, the shape of kernels. */
 typedef struct calc_tune_kernels {
     size_t cells;
-    const double (*coordinate)[3];
-    const double *mean;       /**< by cell */
-    const double *covariance; /**< cells x cells */
+    double (*coordinate)[CALC_TUNE_COORDINATES]; /**< of one candidate of each */
+    double *mean;                                /**< by cell */
+    double *covariance;                          /**< cells x cells */
 } calc_tune_kernels;
 
 /** Fields of a time: shapes of kernels, schedules, and from VALUES on the values of single
@@ -141,12 +156,10 @@ typedef struct calc_tune_model {
 } calc_tune_model;
 
 /** Make it.
- *  @param kernels  has the cells of all candidates; NULL: the prior's field
- *  @return CALC_OK or CALC_ERR_NOMEM; free *out in any case */
-CALC_MUST_USE calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *prior,
-                                               const calc_tune_kernels *kernels,
-                                               const calc_tune_candidate *candidate, size_t count,
-                                               calc_errors *errors);
+ *  @param kernels  has the cells of all candidates; NULL: the prior's field */
+void calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *prior,
+                          const calc_tune_kernels *kernels, const calc_tune_candidate *candidate,
+                          size_t count);
 
 /** Give the errors of a model's times other sizes. @param time  with those of the prior */
 void calc_tune_model_resize(calc_effects *time, const calc_tune_sizes *sizes);

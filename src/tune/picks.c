@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/make.h"
 
 /* Whether a candidate was tried, or is among the picks. */
 static bool is_taken(const calc_tune_scene *scene, size_t candidate, const size_t *pick,
@@ -62,14 +62,12 @@ static size_t highest(const calc_tune_scene *s, const calc_tune_contest *c, cons
     return chosen;
 }
 
-static calc_status tune_picks_posterior(const calc_tune_scene *scene,
-                                        const calc_tune_contest *contest, size_t *pick,
-                                        size_t *picks, calc_errors *errors)
+static void tune_picks_posterior(const calc_tune_scene *scene, const calc_tune_contest *contest,
+                                 size_t *pick, size_t *picks)
 {
-    double *score = calloc(contest->count + 1, sizeof *score);  /* by contender */
-    double *best = malloc((contest->draws + 1) * sizeof *best); /* by draw */
-    calc_status status = score && best ? CALC_OK : calc_errors_no_memory(errors);
-    if (score && best && contest->incumbent != SIZE_MAX) {
+    double *score = calc_make(contest->count, sizeof *score); /* by contender */
+    double *best = calc_make(contest->draws, sizeof *best);   /* by draw */
+    if (contest->incumbent != SIZE_MAX) {
         for (size_t draw = 0; draw < contest->draws; draw++) {
             best[draw] = calc_tune_contest_drawn(contest, draw, contest->incumbent);
         }
@@ -91,7 +89,6 @@ static calc_status tune_picks_posterior(const calc_tune_scene *scene,
     }
     free(score);
     free(best);
-    return status;
 }
 
 /* ---- Other choices --------------------------------------------------------------------------- */
@@ -142,28 +139,26 @@ static void pick_probes(const calc_tune_scene *s, size_t *pick, size_t *picks)
     }
 }
 
-calc_status calc_tune_pick(const calc_tune_scene *scene, const calc_tune_contest *contest,
-                           size_t *pick, size_t *picks, calc_errors *errors)
+void calc_tune_pick(const calc_tune_scene *scene, const calc_tune_contest *contest, size_t *pick,
+                    size_t *picks)
 {
     *picks = 0;
     if (scene->options->probes) {
         pick_probes(scene, pick, picks);
     }
     if (*picks > 0) {
-        return CALC_OK;
+        return;
     }
-    calc_status status = CALC_OK;
     if (scene->options->chooser == CALC_TUNE_CHOOSER_ORDER) {
         pick_in_order(scene, pick, picks);
     } else {
-        status = tune_picks_posterior(scene, contest, pick, picks, errors);
+        tune_picks_posterior(scene, contest, pick, picks);
     }
-    while (status == CALC_OK && *picks < scene->options->picks) {
+    while (*picks < scene->options->picks) {
         size_t chosen = fastest_left(scene, pick, *picks);
         if (chosen == SIZE_MAX) {
             break;
         }
         pick[(*picks)++] = chosen;
     }
-    return status;
 }

@@ -6,10 +6,8 @@
 
 /** Choose layouts that were not tried.
  *  @param pick   filled, best first; room for scene->options->picks
- *  @param picks  set to how many: fewer if fewer are left
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_tune_pick(const calc_tune_scene *scene,
-                                         const calc_tune_contest *contest, size_t *pick,
-                                         size_t *picks, calc_errors *errors);
+ *  @param picks  set to how many: fewer if fewer are left */
+void calc_tune_pick(const calc_tune_scene *scene, const calc_tune_contest *contest, size_t *pick,
+                    size_t *picks);
 
 #endif

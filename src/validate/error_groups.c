@@ -52,9 +52,7 @@ static const calc_csv_column set_columns[] = {
 
 static const calc_csv_table set_table = CALC_CSV_TABLE(set_columns, calc_run_set, NULL);
 
-CALC_CSV_READS(calc_run_sets_read, calc_run_sets, set_table)
-
-CALC_FREES(calc_run_sets_free, calc_run_sets, of->item, of->text.data)
+CALC_CSV_LIST_READS(calc_run_sets, calc_run_sets_read, calc_run_sets_free, set_table)
 
 static bool is(const char *wanted, const char *found)
 {

@@ -52,20 +52,9 @@ typedef struct calc_run_set {
     const char *family, *confidence; /**< "": any */
 } calc_run_set;
 
-/** The sets, in the order of the file. Owns everything. Start with {0}. */
-typedef struct calc_run_sets {
-    calc_run_set *item;
-    size_t count;
-    calc_text text;
-} calc_run_sets;
-
-/** Read a file with the columns set, sources, family and confidence: tests/measured/sets.csv.
- *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_run_sets_read(calc_run_sets *out, const char *path,
-                                             calc_errors *errors);
-
-/** Free what they own; fine on {0}. */
-void calc_run_sets_free(calc_run_sets *sets);
+/** The sets, in the order of the file, which has the columns set, sources, family and confidence:
+ *  tests/measured/sets.csv. */
+CALC_CSV_LIST(calc_run_sets, calc_run_set, calc_run_sets_read, calc_run_sets_free);
 
 /** Whether a result of training is of a published table: its row names a publisher. */
 bool calc_result_is_published(const calc_result *result);

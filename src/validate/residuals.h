@@ -21,12 +21,9 @@ typedef struct calc_forecast {
     double value;       /**< log(measured / predicted) */
 } calc_forecast;
 
-/** All of a file. Owns everything. Start with {0}. */
-typedef struct calc_forecasts {
-    calc_forecast *item; /**< by run, then by month */
-    size_t count;
-    calc_text text;
-} calc_forecasts;
+/** All of a file, by run, then by month. Reading returns what calc_residuals_read() does; also
+ *  CALC_ERR_TYPE for text that is no month. */
+CALC_CSV_LIST(calc_forecasts, calc_forecast, calc_forecasts_read, calc_forecasts_free);
 
 /** Whether a text is a month: "2025-07". */
 bool calc_is_month(const char *text);
@@ -34,13 +31,7 @@ bool calc_is_month(const char *text);
 /** The number of a month; later ones have larger numbers. @param text  a month */
 int calc_month_number(const char *text);
 
-/** Read a file.
- *  @return as calc_residuals_read(); also CALC_ERR_TYPE for text that is no month. *out must be
- *  freed in any case. */
-CALC_MUST_USE calc_status calc_forecasts_read(calc_forecasts *out, const char *path,
-                                              calc_errors *errors);
-
-/** The same from a text, which the forecasts own from now on; `name` is its name in errors. */
+/** Read them from a text, which they own from now on; `name` is its name in errors. */
 CALC_MUST_USE calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text,
                                                const char *name, calc_errors *errors);
 
@@ -52,9 +43,6 @@ const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const 
 /** The first month after `month` that a fit was made at, of the whole file; "" is before them all.
  *  NULL: there is none. */
 const char *calc_forecasts_next(const calc_forecasts *forecasts, const char *month);
-
-/** Free what they own; fine on {0}. */
-void calc_forecasts_free(calc_forecasts *forecasts);
 
 /** The data that the fit behind a prediction had not seen: X(NAME, column of the residual, of its
  *  fold). */

@@ -27,7 +27,7 @@ static const calc_csv_column columns[] = {
 
 static const calc_csv_table table = CALC_CSV_TABLE(columns, calc_remark, NULL);
 
-CALC_CSV_READS(calc_remarks_read, calc_remarks, table)
+CALC_CSV_LIST_READS(calc_remarks, calc_remarks_read, calc_remarks_free, table)
 
 const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id,
                                      const char *quantity)
@@ -41,8 +41,6 @@ const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id
     }
     return NULL;
 }
-
-CALC_FREES(calc_remarks_free, calc_remarks, of->item, of->text.data)
 
 enum { STAGES_MAX = 64, NARROW_BYTES = 2, WIDE_BYTES = 4 };
 

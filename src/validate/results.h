@@ -76,24 +76,12 @@ typedef struct calc_remark {
     const char *remark;
 } calc_remark;
 
-/** All remarks. Owns everything. Start with {0}. */
-typedef struct calc_remarks {
-    calc_remark *item;
-    size_t count;
-    calc_text text;
-} calc_remarks;
-
-/** Read a file with the columns id, quantity, use and remark.
- *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
-CALC_MUST_USE calc_status calc_remarks_read(calc_remarks *out, const char *path,
-                                            calc_errors *errors);
+/** All remarks, of a file with the columns id, quantity, use and remark. */
+CALC_CSV_LIST(calc_remarks, calc_remark, calc_remarks_read, calc_remarks_free);
 
 /** The first remark on a run and quantity; NULL if there is none. */
 const calc_remark *calc_remarks_find(const calc_remarks *remarks, const char *id,
                                      const char *quantity);
-
-/** Free what they own; fine on {0}. */
-void calc_remarks_free(calc_remarks *remarks);
 
 /** The treatment of a measurement: X(NAME, word). */
 #define CALC_USE_LIST(X)                                                                           \

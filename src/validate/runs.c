@@ -68,7 +68,7 @@ enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 static const char example[] = "calc validate --template prints an example";
 
 static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_runs_row, line)},
-#define CALC_X(type, name, also) CALC_CSV_OPTIONAL_##type(calc_runs_row, name, also),
+#define CALC_X(type, ...) CALC_CSV_COLUMN_##type(calc_runs_row, __VA_ARGS__),
                                           CALC_RUNS_COLUMN_LIST(CALC_X)
 #undef CALC_X
 };
@@ -365,16 +365,8 @@ static calc_status finish_row(void *context, void *row, const calc_csv_row *from
 calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *path,
                             const calc_runs_loader *loader, calc_errors *errors)
 {
-    /* No step takes less than a microsecond; processors are whole. */
-    calc_csv_column column[COLUMNS];
-    memcpy(column, columns, sizeof column);
-    for (int i = 1; i < COLUMNS; i++) {
-        bool procs = strcmp(column[i].name, "procs") == 0;
-        column[i].flags |= procs ? CALC_CSV_INTEGER : 0;
-        column[i].lo = procs ? 1 : strcmp(column[i].name, "measured_s") == 0 ? 1e-6 : 0;
-    }
     reading *r = calc_make(1, sizeof *r); /* the machine makes it too large for a stack */
-    const calc_csv_table table = {.column = column,
+    const calc_csv_table table = {.column = columns,
                                   .columns = COLUMNS,
                                   .row_bytes = sizeof(calc_runs_row),
                                   .finish = finish_row,

@@ -59,7 +59,7 @@ enum { CALC_RUNS_STEM = 64 };
  *  have it. */
 void calc_runs_stem(const char *path, char stem[CALC_RUNS_STEM]);
 
-/** Columns that are no fields: X(TYPE, name, another name or NULL). */
+/** Columns that are no fields (csv_table.h). No step takes less than a microsecond. */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \
     X(TEXT, id, "name")                                                                            \
     X(TEXT, source, NULL)                                                                          \
@@ -73,9 +73,9 @@ void calc_runs_stem(const char *path, char stem[CALC_RUNS_STEM]);
     X(TEXT, app, NULL)                                                                             \
     X(TEXT, exe, NULL)                                                                             \
     X(TEXT, arguments, NULL)                                                                       \
-    X(NUMBER, procs, "num_gpus")                                                                   \
+    X(COUNT, procs, "num_gpus")                                                                    \
     X(NUMBER, inter_node_gbit, NULL)                                                               \
-    X(NUMBER, measured_s, "measured_iteration_s")                                                  \
+    X(NUMBER, measured_s, "measured_iteration_s", .lo = 1e-6)                                      \
     X(NUMBER, measured_tokens_per_s_per_gpu, NULL)                                                 \
     X(NUMBER, measured_tflops_per_gpu, NULL)                                                       \
     X(TEXT, tflops_counting, NULL)                                                                 \
@@ -100,13 +100,9 @@ typedef struct calc_run_documents {
 typedef struct calc_runs_row {
     int line;                     /**< where it starts in its file */
     calc_run_documents *document; /**< owned */
-#define CALC_RUNS_TEXT(name) const char *name;
-#define CALC_RUNS_NUMBER(name) double name;
-#define CALC_X(type, name, also) CALC_RUNS_##type(name)
+#define CALC_X(type, name, ...) CALC_CSV_OF_##type(name)
     CALC_RUNS_COLUMN_LIST(CALC_X)
 #undef CALC_X
-#undef CALC_RUNS_TEXT
-#undef CALC_RUNS_NUMBER
 } calc_runs_row;
 
 /** The runs of one file. Owns everything. Start with {0}. */

@@ -13,32 +13,22 @@
 #include "spec/field.h"
 #include "spec/serving_engine.h"
 
+/* Number formats of the cache, and these with the narrower ones of weights. */
+#define WIDE_WORDS "auto", "bf16", "bfloat16", "fp16", "float16", "fp8"
+static const char *const cache_words[] = {WIDE_WORDS, NULL};
+static const char *const weight_words[] = {WIDE_WORDS, "fp8 (block)", "fp4", "int8", "int4", NULL};
+static const char *const truth_words[] = {"False", "True", NULL};
+static const char *const ttft_words[] = {"mean", "median", NULL};
+static const char *const metric_words[] = {"static batch", "all requests at once", NULL};
+static const char *const confidence_words[] = {"low", "medium", "high", NULL};
+
 static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_serving_row, line)},
-#define CALC_X(type, name, also) CALC_CSV_OPTIONAL_##type(calc_serving_row, name, also),
+#define CALC_X(type, ...) CALC_CSV_COLUMN_##type(calc_serving_row, __VA_ARGS__),
                                           CALC_SERVING_COLUMN_LIST(CALC_X)
 #undef CALC_X
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
-
-/* Number formats of the cache, and these with the narrower ones of weights. */
-#define WIDE_WORDS "auto", "bf16", "bfloat16", "fp16", "float16", "fp8"
-
-/* Columns of which more is to be said. */
-static const struct {
-    const char *name;
-    bool needed; /* without it a row says nothing */
-    const char *const words[12];
-} special[] = {{"app", true, {NULL}},
-               {"sys", true, {NULL}},
-               {"isl", true, {NULL}},
-               {"osl", true, {NULL}},
-               {"weight_dtype", false, {WIDE_WORDS, "fp8 (block)", "fp4", "int8", "int4"}},
-               {"kv_dtype", false, {WIDE_WORDS}},
-               {"dp_attention", false, {"False", "True"}},
-               {"ttft_stat", false, {"mean", "median"}},
-               {"metric_kind", false, {"static batch", "all requests at once"}},
-               {"confidence", false, {"low", "medium", "high"}}};
 
 bool calc_serving_rows_has(const calc_text *text)
 {
@@ -162,19 +152,9 @@ static calc_status finish_row(void *context, void *item, const calc_csv_row *fro
 calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, const char *name,
                                     calc_errors *errors)
 {
-    calc_csv_column column[COLUMNS];
-    memcpy(column, columns, sizeof column);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        for (size_t k = 0; column[i].name && k < sizeof special / sizeof *special; k++) {
-            if (strcmp(column[i].name, special[k].name) == 0) {
-                column[i].words = *special[k].words ? special[k].words : NULL;
-                column[i].flags &= special[k].needed ? ~CALC_CSV_OPTIONAL : ~0;
-            }
-        }
-    }
     *out = (calc_serving_rows){.text = text, .fields = calc_make(1, sizeof *out->fields)};
     out->fields->count = -1; /* not looked for */
-    const calc_csv_table table = {.column = column,
+    const calc_csv_table table = {.column = columns,
                                   .columns = COLUMNS,
                                   .row_bytes = sizeof(calc_serving_row),
                                   .hint = "runs of serving have app, sys, isl and osl",

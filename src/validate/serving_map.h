@@ -9,8 +9,8 @@
 #include "spec/serving_engine.h"
 #include "validate/runs.h"
 
-/** Columns: X(TYPE, name, another name or NULL). Blank sizes of a layout are 1, except `num_gpus`
- * and `tp`. */
+/** Columns (csv_table.h). Without those that are needed a row says nothing. Blank sizes of a layout
+ * are 1, except `num_gpus` and `tp`. */
 #define CALC_SERVING_COLUMN_LIST(X)                                                                \
     X(TEXT, id, "name")                                                                            \
     X(TEXT, source, NULL)                                                                          \
@@ -18,16 +18,17 @@
     X(TEXT, published, "date")          /* or when it ran: starts with year-month */               \
     X(TEXT, software, NULL)             /* the engine, its version if that is known */             \
     X(TEXT, engine, "inference.engine") /* a document instead: a name or a path */                 \
-    X(TEXT, app, "model")               /* documents of calc, as on a command line */              \
-    X(TEXT, sys, "gpu")                                                                            \
-    X(NUMBER, num_gpus, "procs") /* of all replicas and both pools */                              \
-    X(TEXT, weight_dtype, NULL)  /* blank: 16 bits */                                              \
-    X(TEXT, kv_dtype, NULL)                                                                        \
+    X(NEEDED_TEXT, app, "model")        /* documents of calc, as on a command line */              \
+    X(NEEDED_TEXT, sys, "gpu")                                                                     \
+    X(NUMBER, num_gpus, "procs")                       /* of all replicas and both pools */        \
+    X(TEXT, weight_dtype, NULL, .words = weight_words) /* blank: 16 bits */                        \
+    X(TEXT, kv_dtype, NULL, .words = cache_words)                                                  \
     X(NUMBER, tp, NULL)                                                                            \
     X(NUMBER, pp, NULL)                                                                            \
     X(NUMBER, ep, NULL)                                                                            \
     X(NUMBER, dp, NULL)                                                                            \
-    X(TEXT, dp_attention, NULL) /* True: attention is not split by tensor parallelism */           \
+    /* True: attention is not split by tensor parallelism */                                       \
+    X(TEXT, dp_attention, NULL, .words = truth_words)                                              \
     X(NUMBER, disagg_prefill_gpus, NULL)                                                           \
     X(NUMBER, disagg_decode_gpus, NULL)                                                            \
     X(TEXT, prefill_layout, NULL)  /* "workers=1 tp=8 ep=8 dp_attention=True", or attention_dp, */ \
@@ -35,20 +36,21 @@
     X(NUMBER, drafts, NULL)        /* tokens drafted in a step */                                  \
     X(NUMBER, max_sequences, NULL) /* that a replica of attention decodes at once at most */       \
     X(NUMBER, prefill_tokens, NULL) /* of prompts in a pass */                                     \
-    X(NUMBER, isl, NULL)            /* tokens of a prompt, in the mean */                          \
-    X(NUMBER, osl, NULL)            /* tokens generated, likewise */                               \
+    X(NEEDED_NUMBER, isl, NULL)     /* tokens of a prompt, in the mean */                          \
+    X(NEEDED_NUMBER, osl, NULL)     /* tokens generated, likewise */                               \
     X(NUMBER, concurrency_or_batch, NULL)                                                          \
     X(NUMBER, num_prompts, NULL)  /* requests of the run */                                        \
     X(NUMBER, request_rate, NULL) /* that arrive per second, at random */                          \
     X(NUMBER, output_tokens_per_s_total, NULL)                                                     \
     X(NUMBER, ttft_ms, NULL)                                                                       \
-    X(TEXT, ttft_stat, NULL) /* of ttft_ms */                                                      \
+    X(TEXT, ttft_stat, NULL, .words = ttft_words) /* of ttft_ms */                                 \
     X(NUMBER, ttft_mean_ms, NULL)                                                                  \
     X(NUMBER, tpot_or_itl_ms, NULL)                                                                \
     X(NUMBER, tpot_mean_ms, NULL)                                                                  \
     X(NUMBER, e2e_latency_ms, NULL)                                                                \
-    X(TEXT, metric_kind, NULL) /* how requests come; blank: in a loop, closed or with a rate */    \
-    X(TEXT, confidence, NULL)                                                                      \
+    /* how requests come; blank: in a loop, closed or with a rate */                               \
+    X(TEXT, metric_kind, NULL, .words = metric_words)                                              \
+    X(TEXT, confidence, NULL, .words = confidence_words)                                           \
     X(TEXT, assumed, NULL)     /* what the row has that nobody printed, parted by " | " */         \
     X(TEXT, unpredicted, NULL) /* why the run cannot be predicted; blank: it can */                \
     X(NUMBER, half, NULL)      /* 0 or 1: what a fit to half of the layouts sees, or the rest */
@@ -66,13 +68,9 @@ typedef struct calc_serving_fields {
  *  file does not have. */
 typedef struct calc_serving_row {
     int line; /**< where it starts in its file */
-#define CALC_SERVING_TEXT(name) const char *name;
-#define CALC_SERVING_NUMBER(name) double name;
-#define CALC_X(type, name, also) CALC_SERVING_##type(name)
+#define CALC_X(type, name, ...) CALC_CSV_OF_##type(name)
     CALC_SERVING_COLUMN_LIST(CALC_X)
 #undef CALC_X
-#undef CALC_SERVING_TEXT
-#undef CALC_SERVING_NUMBER
     calc_assumptions told;                 /**< the texts of `assumed` */
     const calc_serving_fields *fields;     /**< NULL: none */
     double value[CALC_SERVING_FIELDS_MAX]; /**< of each, in file units; NaN: blank */

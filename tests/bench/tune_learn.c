@@ -88,12 +88,10 @@ static double density(search *s, size_t from, size_t to)
                                              .noise_sd = least_noise};
     }
     double found = 0;
-    calc_status status = calc_tune_model_make(&model, &s->prior, NULL, candidate, n, s->errors);
-    if (status == CALC_OK) {
-        status = calc_effects_condition(&posterior, s->memory ? &model.memory : &model.time,
-                                        s->memory ? model.memory_item : model.time_item, seen, n,
-                                        s->errors);
-    }
+    calc_tune_model_make(&model, &s->prior, NULL, candidate, n);
+    calc_status status =
+        calc_effects_condition(&posterior, s->memory ? &model.memory : &model.time,
+                               s->memory ? model.memory_item : model.time_item, seen, n, s->errors);
     if (status == CALC_OK) {
         found =
             calc_effects_log_density(&posterior, (double)INFINITY) * s->weight[run[0]->publisher];

@@ -16,11 +16,13 @@ static inline calc_runs_row plain_row(void)
     calc_runs_row row = {0};
 #define BLANK_TEXT(name) row.name = "";
 #define BLANK_NUMBER(name) row.name = (double)NAN;
-#define CALC_X(type, name, also) BLANK_##type(name)
+#define BLANK_COUNT BLANK_NUMBER
+#define CALC_X(type, name, ...) BLANK_##type(name)
     CALC_RUNS_COLUMN_LIST(CALC_X)
 #undef CALC_X
 #undef BLANK_TEXT
 #undef BLANK_NUMBER
+#undef BLANK_COUNT
     *d = (calc_run_documents){
         .app = {.hidden = 4096,
                 .feedforward = 14336,

@@ -13,11 +13,15 @@ static inline calc_serving_row serving_row(void)
     calc_serving_row row = {0};
 #define BLANK_TEXT(name) row.name = "";
 #define BLANK_NUMBER(name) row.name = (double)NAN;
-#define CALC_X(type, name, also) BLANK_##type(name)
+#define BLANK_NEEDED_TEXT BLANK_TEXT
+#define BLANK_NEEDED_NUMBER BLANK_NUMBER
+#define CALC_X(type, name, ...) BLANK_##type(name)
     CALC_SERVING_COLUMN_LIST(CALC_X)
 #undef CALC_X
 #undef BLANK_TEXT
 #undef BLANK_NUMBER
+#undef BLANK_NEEDED_TEXT
+#undef BLANK_NEEDED_NUMBER
     row.id = "plain";
     row.source = "somebody";
     row.published = "2025-10-29";

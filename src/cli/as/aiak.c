@@ -386,7 +386,7 @@ static calc_exit answer(plan *p)
     if (status != CALC_OK) {
         return calc_complain_errors(&errors);
     }
-    (void)calc_is_yes(calc_aiak_search(&p->task, p->top, p->best, &p->found));
+    calc_aiak_search(&p->task, p->top, p->best, &p->found);
     if (p->found.count == 0) {
         if (p->found.candidates == 0) {
             calc_say("calc as aiak: no sizes are legal: replicas must divide the batch into as "

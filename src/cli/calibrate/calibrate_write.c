@@ -161,10 +161,8 @@ static calc_status calibrate(const calc_calibrate_task *t, const char *machine, 
     char path[CALC_FIND_PATH_MAX];
     calc_calibrate_path(t, t->machines[0].count == 1, machine, path);
     calc_output *out = calc_write_to(path);
-    return calc_output_end(out,
-                           calc_point_calibration_write(out, &j->calibration, &j->points,
-                                                        &j->input.text, t->date, errors),
-                           errors);
+    calc_point_calibration_write(out, &j->calibration, &j->points, &j->input.text, t->date);
+    return calc_output_close(out, errors);
 }
 
 static const char *const views[CALC_POINT_VIEWS] = {"file", "fitted", "unseen", "lookup"};

@@ -429,16 +429,12 @@ typedef void writer(calc_output *out, const void *what);
 static calc_status write_file(const char *path, writer *write, const void *what,
                               calc_errors *errors)
 {
-    calc_output *out;
     if (!path || !what) {
         return CALC_OK;
     }
-    calc_status status = calc_output_open(&out, path, errors);
-    if (status == CALC_OK) {
-        write(out, what);
-        status = calc_output_close(out, errors);
-    }
-    return status;
+    calc_output *out = calc_write_to(path);
+    write(out, what);
+    return calc_output_close(out, errors);
 }
 
 static calc_status save_layouts(const calc_args *args, const calc_exec *actor,

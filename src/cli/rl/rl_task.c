@@ -14,7 +14,8 @@
 #include "io/json_report.h"
 #include "io/space_load.h"
 
-/* Adds an assignment. */
+/* Adds an assignment of a role's documents: of what the job says of a layout that is to be
+ * completed, of the members of an execution that it holds, and of what the command line says. */
 static void CALC_PRINTF(2, 3) add(calc_rl_member *m, const char *fmt, ...)
 {
     char text[1024];

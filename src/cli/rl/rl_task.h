@@ -51,7 +51,4 @@ void calc_rl_task_locate(const calc_rl_task *task, const calc_rl_words *words, c
 
 void calc_rl_task_free(calc_rl_task *task);
 
-/* The assignments of a role's documents: what the job says of a layout that is to
- * be completed, the members of an execution that it holds, and what the command line says. */
-
 #endif

@@ -268,11 +268,9 @@ calc_status calc_tune_operators_learn(calc_tune_operators *o, const calc_app *ap
 {
     calc_tune_kernel_cells cells;
     calc_tune_kernels_free(&o->learnt);
-    calc_status status =
-        calc_tune_kernel_cells_make(&cells, app, system, candidate, count, exec, context, errors);
-    status = status == CALC_OK ? calc_tune_kernels_learn(&o->learnt, prior, &o->table.table,
-                                                         cells.cell, cells.count, errors)
-                               : status;
+    calc_tune_kernel_cells_make(&cells, app, system, candidate, count, exec, context);
+    calc_status status = calc_tune_kernels_learn(&o->learnt, prior, &o->table.table, cells.cell,
+                                                 cells.count, errors);
     calc_tune_kernel_cells_free(&cells);
     return status == CALC_OK ? check(o, errors) : status;
 }

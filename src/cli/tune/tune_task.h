@@ -82,8 +82,8 @@ CALC_MUST_USE calc_status calc_tune_operators_read(calc_tune_operators *out, con
 
 /** Learn what the measurements say of candidates, instead of what was learnt before. Candidates of
  *  a new cell (kernels.h) must be learnt before a decision is made of them.
- *  @return CALC_OK; CALC_ERR_FIELD if no measurement is of a class of kernels that they run;
- *  CALC_ERR_NOMEM */
+ *  @return CALC_OK; CALC_ERR_FIELD if no measurement is of a class of kernels that they run; or
+ *  what calc_tune_kernels_learn() returns */
 CALC_MUST_USE calc_status calc_tune_operators_learn(calc_tune_operators *operators,
                                                     const calc_app *app, const calc_system *system,
                                                     const calc_tune_prior *prior,
