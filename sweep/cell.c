@@ -324,8 +324,6 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t, bool bounds)
             c->held[n] =
                 there ? calc_stage_held(t, k->exec.pipeline_schedule, &c->item[n], c->chunks) : 0;
         }
-        c->finish = c->chunks > 1 ? calc_stage_last_chunk(t, c->item, c->chunks)
-                                  : calc_stage_nothing_special;
         c->start = c->chunks > 1 ? calc_stage_first_chunk(t, c->item, c->chunks)
                                  : calc_stage_nothing_special;
     }

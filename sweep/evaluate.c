@@ -82,99 +82,35 @@ static void count_needs(calc_worker *w)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* The current flags that meet the conditions on them and have the given overlap of gradients and
- * weights. @param flag  filled with one of them, if there is any */
-static size_t flags_of(const calc_worker *w, bool reduces, bool gathers, size_t *flag)
-{
-    size_t flags = 0;
-    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
-        if (w->conditions.flag_met[i] && tile_reduces(&w->cell, i) == reduces &&
-            tile_gathers(&w->cell, i) == gathers) {
-            flags++;
-            *flag = i;
-        }
-    }
-    return flags;
-}
-
-/* Whether points of a lane meet the conditions, by their own time. */
-static bool lane_met(calc_worker *w, tile_place at, bool reduces, bool gathers, size_t flag,
-                     size_t lane)
+/* Points of a lane that do not meet the conditions on time, at flags that meet those on them. */
+static uint64_t unmet_of_lane(calc_worker *w, tile_place at, size_t lane)
 {
     const calc_cell *c = &w->cell;
     const calc_kernel_range *steps = &w->conditions.steps;
     calc_stage_step step = calc_kernel_lane_step(&w->job, &c->shape[at.chunking],
                                                  tile_links(w, lane, at.pair), lane, false);
-    double total_s = step.total_s[reduces][gathers];
-    if (total_s > steps->most_s || total_s < steps->least_s) {
-        return false;
+    uint64_t points = 0;
+    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
+        double total_s = step.total_s[tile_reduces(c, i)][tile_gathers(c, i)];
+        bool met = total_s >= steps->least_s && total_s <= steps->most_s;
+        if (met && (total_s < steps->sure_from_s || total_s > steps->sure_to_s)) {
+            calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane], &w->exec);
+            calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], i, &w->exec);
+            met = calc_filter_point(w, &w->exec, total_s);
+        }
+        points += w->conditions.flag_met[i] && !met;
     }
-    if (total_s >= steps->sure_from_s && total_s <= steps->sure_to_s) {
-        return true;
-    }
-    calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane], &w->exec);
-    calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], flag, &w->exec);
-    return calc_filter_point(w, &w->exec, total_s);
-}
-
-/* Upper bounds of steps with some overlaps; the lower ones where these are exact. */
-static void most_of(calc_worker *w, tile_place at, bool allowed[2][2], const calc_lanes *least_s,
-                    calc_lanes *most_s)
-{
-    const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
-    bool even = calc_stage_rule(w->job.shared, CALC_COMPAT_EVEN_STAGES);
-    bool plain = w->job.schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-    if (!w->job.shared->training || (plain && (even || shape->chunks <= 1))) {
-        *most_s = *least_s;
-        return;
-    }
-    if (!w->most_known) {
-        w->kernel->most(&w->job, shape, w->of_all, &w->pipelines);
-        w->most_known = true;
-    }
-    const calc_lanes pipeline_s = w->pipelines.pipeline_s;
-    w->pipelines.pipeline_s = w->pipelines.most_s;
-    w->kernel->step(&w->job, shape, w->of_all, &w->needs, &w->pipelines, allowed, most_s);
-    w->pipelines.pipeline_s = pipeline_s;
-}
-
-/* Lanes that meet the other conditions, and not those on time with an overlap of gradients and
- * weights. Only those that bounds leave open are computed one by one. @param flag  with the overlap
- */
-static size_t unmet_lanes(calc_worker *w, tile_place at, bool reduces, bool gathers, size_t flag)
-{
-    const calc_kernel_range *steps = &w->conditions.steps;
-    bool only[2][2] = {{false}};
-    calc_lanes from_s, to_s;
-    size_t lanes = 0;
-    only[reduces][gathers] = true;
-    w->kernel->step(&w->job, &w->cell.shape[at.chunking], w->of_all, &w->needs, &w->pipelines, only,
-                    &from_s);
-    most_of(w, at, only, &from_s, &to_s);
-    for (size_t i = 0; i < w->job.panel->count; i++) {
-        bool out = from_s.of[i] > steps->most_s || to_s.of[i] < steps->least_s;
-        bool sure = from_s.of[i] >= steps->sure_from_s && to_s.of[i] <= steps->sure_to_s;
-        lanes += w->met[i] && (out || (!sure && !lane_met(w, at, reduces, gathers, flag, i)));
-    }
-    return lanes;
+    return points;
 }
 
 /* Points that do not meet the conditions on time, of lanes and flags that meet the others; the
  * shortest steps of lanes are known. */
 static uint64_t unmet(calc_worker *w, tile_place at)
 {
-    bool in_time = false;
     uint64_t points = 0;
-    for (size_t i = 0; i < w->job.panel->count && !in_time; i++) {
-        in_time = w->met[i] && w->best_s.of[i] <= w->conditions.steps.most_s;
-    }
-    if (!in_time) {
-        return w->met_lanes * w->conditions.flags_met;
-    }
-    for (int o = 0; o < 4; o++) {
-        size_t flag;
-        size_t flags = flags_of(w, o / 2 > 0, o % 2 > 0, &flag);
-        points += flags > 0 ? flags * unmet_lanes(w, at, o / 2 > 0, o % 2 > 0, flag) : 0;
+    for (size_t i = 0; i < w->job.panel->count; i++) {
+        bool late = w->best_s.of[i] > w->conditions.steps.most_s;
+        points += !w->met[i] ? 0 : late ? w->conditions.flags_met : unmet_of_lane(w, at, i);
     }
     return points;
 }
@@ -319,7 +255,6 @@ static void run_pipeline(calc_worker *w, tile_place at)
         w->pipelines.back_message_s.of[i] = back_message_s[m];
     }
     w->kernel->pipeline(&w->job, &w->cell.shape[at.chunking], w->of_all, &w->pipelines);
-    w->most_known = false;
 }
 
 /* Links of experts, lane by lane, where they matter.

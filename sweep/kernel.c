@@ -69,7 +69,7 @@ typedef struct calc_kernel_shape {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES];
     double chunks, exposed;
-    calc_stage_special start, finish;
+    calc_stage_special start;
 } calc_kernel_shape;
 
 CALC_STAGE_INLINE calc_kernel_shape calc_kernel_shape_of(const calc_kernel_job *job,
@@ -85,9 +85,7 @@ CALC_STAGE_INLINE calc_kernel_shape calc_kernel_shape_of(const calc_kernel_job *
     }
     s.chunks = k.chunked ? c->chunks : 1;
     s.start = c->start;
-    s.finish = c->finish;
     s.start.chunk.moe = k.experts ? s.start.chunk.moe : 0;
-    s.finish.chunk.moe = k.experts ? s.finish.chunk.moe : 0;
     s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
     return s;
 }
@@ -413,62 +411,6 @@ CALC_STAGE_INLINE void passes_of(const calc_kernel_pipelines *restrict pipes, ca
     pass[3] = pass_of(pipes, k, 3, i);
 }
 
-CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                 calc_kernel_known k, const calc_kernel_shape *s,
-                                 const calc_stage_usual *usual, const calc_stage_links *links,
-                                 size_t i, calc_kernel_pipelines *restrict io)
-{
-    calc_stage_terms t;
-    calc_panel_terms(p, shared, k.compat, k.training, i, &t);
-    calc_stage_links l;
-    calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    links_of(links, io, k.experts, i, &l);
-    passes_of(io, k, i, pass);
-    io->most_s.of[i] = calc_stage_interleaved_most_s(&t, &l, k.classes, usual, pass, s->chunks,
-                                                     s->exposed, &s->start, &s->finish);
-}
-
-CALC_STAGE_INLINE void most_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                                 const calc_stage_usual *restrict usual,
-                                 const calc_stage_links *links, calc_kernel_known k,
-                                 calc_kernel_pipelines *restrict io)
-{
-    const calc_panel *restrict p = job->panel;
-    const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
-    const calc_stage_terms shared = *job->shared;
-    const calc_stage_links l = *links;
-    size_t count = calc_panel_whole(p->count);
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        most_lane(p, &shared, k, &s, usual, &l, i, io);
-    }
-}
-
-static void most(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                 const calc_stage_links *links, calc_kernel_pipelines *io)
-{
-    const calc_stage_terms *shared = job->shared;
-    bool interleaved = job->schedule == CALC_PIPELINE_SCHEDULE_1F1B && chunking->chunks > 1 &&
-                       shared->training &&
-                       calc_stage_interleaved_known(shared, chunking->classes, chunking->item);
-    for (size_t i = 0; i < calc_panel_whole(job->panel->count) && !interleaved; i++) {
-        io->most_s.of[i] = CALC_KERNEL_NEVER_S;
-    }
-    if (interleaved) {
-        const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;
-        calc_stage_usual chunks[CALC_MAX_STAGE_CLASSES];
-        for (int c = 0; c < CALC_MAX_STAGE_CLASSES; c++) {
-            chunks[c] = calc_stage_usual_of(&chunking->item[c], chunking->chunks);
-        }
-#define CALC_KERNEL_MOST(k) most_loop(job, chunking, chunks, links, k, io)
-        if (chunking->experts) {
-            CALC_KERNEL_CLASSES(CALC_KERNEL_MOST, true, true)
-        } else {
-            CALC_KERNEL_CLASSES(CALC_KERNEL_MOST, false, true)
-        }
-    }
-}
-
 /* The shortest step of a lane. */
 CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                  calc_kernel_known k, const calc_kernel_shape *s,
@@ -550,4 +492,4 @@ static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *re
 }
 
 extern const calc_kernel CALC_KERNEL_NAME;
-const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, most, step};
+const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, step};

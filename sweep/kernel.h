@@ -36,7 +36,7 @@ typedef struct calc_kernel_chunking {
     bool experts; /**< the model has some */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES]; /**< calc_stage_held() */
-    calc_stage_special start, finish;    /**< calc_stage_first_chunk(), calc_stage_last_chunk() */
+    calc_stage_special start;            /**< calc_stage_first_chunk() */
 } calc_kernel_chunking;
 
 /** Memory needs of lanes with a chunking. */
@@ -64,7 +64,6 @@ typedef struct calc_kernel_pipelines {
     CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
 #undef CALC_X
     calc_lanes pipeline_s; /**< calc_stage_pipeline_least_s() */
-    calc_lanes most_s; /**< no less than calc_stage_pipeline_s(): most(), where it is not exact */
     calc_lanes fw_s[CALC_MAX_STAGE_CLASSES], bw_s[CALC_MAX_STAGE_CLASSES];
     calc_lanes base_bw_s[CALC_MAX_STAGE_CLASSES], edge_bw_s[CALC_MAX_STAGE_CLASSES]; /**< by rule */
 } calc_kernel_pipelines;
@@ -96,10 +95,6 @@ typedef struct calc_kernel {
     /** Their passes and pipelines. @param links  of the pair of networks, but for the messages */
     void (*pipeline)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                      const calc_stage_links *links, calc_kernel_pipelines *io);
-    /** Upper bounds of their pipelines with chunks, and 1F1B. Longer than any step where nothing is
-     *  known. After pipeline(). */
-    void (*most)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                 const calc_stage_links *links, calc_kernel_pipelines *io);
     /** Their steps.
      *  @param allowed  [gradients overlap][weights overlap]
      *  @param best_s   filled with the shortest step of the allowed ones; a lower bound of it with

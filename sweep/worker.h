@@ -102,7 +102,6 @@ struct calc_worker {
     const calc_stage_links *of_all; /**< those of all lanes of the panel */
     calc_stage_links links;         /**< these, if lanes differ in those of their experts, */
     bool apart;                     /**< which the pipelines have then */
-    bool most_known;                /**< most_s of the pipelines is */
     calc_lanes best_s;
     bool fields_met[CALC_PANEL_LANES]; /**< lanes that meet the conditions on rows, choices and
                                           cells */

@@ -109,53 +109,6 @@ CALC_TEST_LOOP(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less,
     }
 }
 
-static void run_pipeline(const calc_kernel *run)
-{
-    put_links(&chunking, &pipelines);
-    run->pipeline(&job, &chunking, &links_of_all, &pipelines);
-}
-
-/* Upper bounds, by a level. @return lanes of which something is known */
-static size_t assert_most(const calc_kernel *run)
-{
-    size_t some = 0;
-    run_pipeline(run);
-    run->most(&job, &chunking, &links_of_all, &pipelines);
-    for (size_t i = 0; i < panel.count; i++) {
-        calc_stage_step step = step_of(&chunking, i, false);
-        ck_assert_msg(pipelines.most_s.of[i] >= step.pipeline_s, "lane %zu: %.17g below %.17g", i,
-                      pipelines.most_s.of[i], step.pipeline_s);
-        some += pipelines.most_s.of[i] < CALC_KERNEL_NEVER_S;
-    }
-    return some;
-}
-
-CALC_TEST_LOOP(no_pipeline_is_longer_than_its_upper_bound, 0, ROUNDS)
-{
-    calc_kernel_level level[4];
-    size_t levels = calc_kernel_levels(level);
-    calc_rng_init(&rng, (uint64_t)_i, 5);
-    random_lanes();
-    bool usual = _i % 4 > 0;
-    if (usual) {
-        shared.compat = CALC_COMPAT_NONE;
-        shared.training = true;
-        job.schedule = CALC_PIPELINE_SCHEDULE_1F1B;
-        shared.microbatches = shared.stages * panel_case_count(&rng, 6);
-        shared.lost_rounds = 0;
-    }
-    random_chunking(&chunking, false);
-    for (size_t l = 0; l < levels; l++) {
-        size_t some = assert_most(level[l].run);
-        bool known = usual && chunking.chunks > 1 && shared.stages > 1;
-        ck_assert(some == 0 || some == panel.count);
-        ck_assert(known || !usual || some == 0);
-        bool alike = chunking.classes > 1 && chunking.item[0].stages == 1 &&
-                     chunking.item[chunking.classes - 1].stages == 1;
-        ck_assert(!known || some > 0 || !alike || (shared.dense_first && chunking.experts));
-    }
-}
-
 /* Classes that are not there change no bit. */
 CALC_TEST_LOOP(some_classes_take_as_long_as_with_others_that_are_not_there, 0, ROUNDS)
 {
@@ -182,7 +135,6 @@ CALC_TEST(every_level_has_a_kernel_of_its_own)
         ck_assert(level[i].run->needs != level[i - 1].run->needs);
         ck_assert(level[i].run->screen != level[i - 1].run->screen);
         ck_assert(level[i].run->pipeline != level[i - 1].run->pipeline);
-        ck_assert(level[i].run->most != level[i - 1].run->most);
         ck_assert(level[i].run->step != level[i - 1].run->step);
     }
 }

@@ -193,13 +193,10 @@ typedef struct calc_stage_special {
 static const calc_stage_special calc_stage_nothing_special = {{0, 0, 0, 0, 0, 0, 0},
                                                               {0, 0, 0, 0, 0, 0, 0}};
 
-/** The first chunk of the first stage, which may have the embedding, or dense blocks, and the last
- *  chunk of the last stage, which may have the head.
+/** The first chunk of the first stage, which may have the embedding, or dense blocks.
  *  @param c  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
 calc_stage_special calc_stage_first_chunk(const calc_stage_terms *terms, const calc_stage_class *c,
                                           double chunks);
-calc_stage_special calc_stage_last_chunk(const calc_stage_terms *terms, const calc_stage_class *c,
-                                         double chunks);
 
 /** A pass over a part, both ways [s]. */
 CALC_STAGE_INLINE double calc_stage_part_s(const calc_stage_part *p)
@@ -220,29 +217,6 @@ CALC_STAGE_INLINE double calc_stage_special_s(const calc_stage_terms *t, const c
            c->moe * (calc_stage_part_s(moe) - rich * moe->spared_s) +
            c->first * calc_stage_part_s(&t->embedding) + c->last * calc_stage_part_s(&t->head) +
            c->stages * exposed * (l->message_s + l->back_message_s);
-}
-
-/** Passes over blocks and ends, not by rule.
- *  @param rich      share of the blocks that does not recompute
- *  @param messages  that are not hidden */
-CALC_STAGE_INLINE calc_stage_pass calc_stage_plain_pass(const calc_stage_terms *t,
-                                                        const calc_stage_links *l,
-                                                        const calc_stage_class *c, double rich,
-                                                        double messages)
-{
-    const calc_stage_part *dense = &t->block[0];
-    const calc_stage_part *moe = &t->block[1];
-    double spared_s = rich * (c->dense * dense->spared_s + c->moe * moe->spared_s);
-    calc_stage_pass p;
-    p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
-             c->last * t->head.fw_s + l->message_s * messages;
-    p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
-                c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
-                l->back_message_s * messages - spared_s;
-    p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
-                c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
-    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
-    return p;
 }
 
 /** Whether the first stage begins with dense blocks and goes on with others. */
@@ -312,81 +286,6 @@ calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links
     return x.least_s * (1 - CALC_STAGE_ROUNDING);
 }
 
-/** One direction of an upper bound for interleaved stages. */
-typedef struct calc_stage_ceiling {
-    double chunk_s; /**< longest of the chunks that are alike */
-    double more_s;  /**< extra time of the other ones */
-} calc_stage_ceiling;
-
-/** Factors of a usual chunk of a stage of a class: its share of all chunks except special ones,
- *  where the stage has any. Factors likewise. */
-typedef struct calc_stage_usual {
-    double first, last; /**< times that the first and the last chunk of the model are taken off */
-    double share;       /**< of the rest */
-} calc_stage_usual;
-
-static inline calc_stage_usual calc_stage_usual_of(const calc_stage_class *c, double chunks)
-{
-    bool last = c->last >= 1;
-    bool first = c->first >= 1 && !last;
-    return (calc_stage_usual){first, last, first || last ? 1 / (chunks - 1) : 1 / chunks};
-}
-
-/** With a class. @param start_s, finish_s  the first and the last chunk of the model */
-CALC_STAGE_INLINE calc_stage_ceiling calc_stage_ceiling_add(calc_stage_ceiling x,
-                                                            const calc_stage_usual *usual,
-                                                            double stage_s, double start_s,
-                                                            double finish_s)
-{
-    double special_s = usual->first * start_s + usual->last * finish_s;
-    x.chunk_s = calc_max(x.chunk_s, (stage_s - special_s) * usual->share);
-    x.more_s = calc_max(0, start_s - x.chunk_s) + calc_max(0, finish_s - x.chunk_s);
-    return x;
-}
-
-/** Whether calc_stage_interleaved_most_s() holds: not by rule, with dense blocks first, with rounds
- *  that are not full; the chunks of a class are alike but for the first and the last. */
-CALC_STAGE_INLINE bool calc_stage_interleaved_known(const calc_stage_terms *t, int classes,
-                                                    const calc_stage_class *c)
-{
-    bool known = !t->compat && t->stages > 1 && t->lost_rounds <= 0;
-    for (int i = 0; i < classes; i++) {
-        bool alone = c[i].stages <= 1 || (c[i].first < 1 && c[i].last < 1);
-        known = known && alone && !calc_stage_dense_prefix(t, &c[i]);
-    }
-    return known;
-}
-
-/** No less than interleaved 1F1B of two stages and more [s]. No chunk shortens a step by growing,
- * and no way through its operations passes one of them twice: so a step takes no longer than one
- * whose chunks are all as long as the longest, plus the excess of the model's first and last chunk
- * for each micro-batch. Only where calc_stage_interleaved_known().
- *  @param usual          calc_stage_usual_of() each class
- *  @param start, finish  calc_stage_first_chunk(), calc_stage_last_chunk() */
-CALC_STAGE_INLINE double
-calc_stage_interleaved_most_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
-                              const calc_stage_usual *usual, const calc_stage_pass *pass,
-                              double chunks, double exposed, const calc_stage_special *start,
-                              const calc_stage_special *finish)
-{
-    calc_stage_pass first = calc_stage_plain_pass(
-        t, l, &start->chunk, calc_stage_rich(t, &start->stage), start->chunk.stages * exposed);
-    calc_stage_pass last = calc_stage_plain_pass(
-        t, l, &finish->chunk, calc_stage_rich(t, &finish->stage), finish->chunk.stages * exposed);
-    double start_s = first.agrad_s + first.wgrad_s;
-    double finish_s = last.agrad_s + last.wgrad_s;
-    calc_stage_ceiling fw = {0, 0};
-    calc_stage_ceiling bw = {0, 0};
-    for (int i = 0; i < classes; i++) {
-        double bw_s = pass[i].agrad_s + pass[i].wgrad_s;
-        fw = calc_stage_ceiling_add(fw, &usual[i], pass[i].fw_s, first.fw_s, last.fw_s);
-        bw = calc_stage_ceiling_add(bw, &usual[i], bw_s, start_s, finish_s);
-    }
-    double passes = t->microbatches * chunks + t->stages - 1;
-    double most_s = passes * (fw.chunk_s + bw.chunk_s) + t->microbatches * (fw.more_s + bw.more_s);
-    return most_s * (1 + CALC_STAGE_ROUNDING);
-}
-
 /** Passes over a stage of a class, with its messages.
  *  @param chunks   model chunks per stage: each sends its own messages
  *  @param exposed  share of the messages that is not hidden */
@@ -398,9 +297,21 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_of(const calc_stage_terms *t,
     if (t->compat) {
         return calc_stage_pass_by_rule(t, l, c, chunks, exposed);
     }
+    const calc_stage_part *dense = &t->block[0];
+    const calc_stage_part *moe = &t->block[1];
     /* A class that is not there takes nothing: then no maximum below has to ask. */
-    return calc_stage_plain_pass(t, l, c, calc_stage_rich(t, c),
-                                 chunks * exposed * calc_min(c->stages, 1));
+    double messages = chunks * exposed * calc_min(c->stages, 1);
+    double spared_s = calc_stage_rich(t, c) * (c->dense * dense->spared_s + c->moe * moe->spared_s);
+    calc_stage_pass p;
+    p.fw_s = c->dense * dense->fw_s + c->moe * moe->fw_s + c->first * t->embedding.fw_s +
+             c->last * t->head.fw_s + l->message_s * messages;
+    p.agrad_s = c->dense * dense->agrad_s + c->moe * moe->agrad_s +
+                c->first * t->embedding.agrad_s + c->last * t->head.agrad_s +
+                l->back_message_s * messages - spared_s;
+    p.wgrad_s = c->dense * dense->wgrad_s + c->moe * moe->wgrad_s +
+                c->first * t->embedding.wgrad_s + c->last * t->head.wgrad_s;
+    p.base_fw_s = p.edge_fw_s = p.base_bw_s = p.edge_bw_s = 0;
+    return p;
 }
 
 /** A chunk of a stage of a class, as if it were a class of its own: its blocks, and the ends that

@@ -61,13 +61,6 @@ calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stag
     return calc_stage_pass_of(&terms, l, &mine, chunks / (double)parts, exposed);
 }
 
-static calc_stage_special special_of(const calc_stage_terms *t, const calc_stage_class *c,
-                                     int64_t chunks, int64_t chunk)
-{
-    return c->stages == 1 ? (calc_stage_special){*c, calc_stage_chunk(t, c, chunks, chunk)}
-                          : calc_stage_nothing_special;
-}
-
 calc_stage_special calc_stage_first_chunk(const calc_stage_terms *t, const calc_stage_class *c,
                                           double chunks)
 {
@@ -75,17 +68,9 @@ calc_stage_special calc_stage_first_chunk(const calc_stage_terms *t, const calc_
     while (first + 1 < CALC_MAX_STAGE_CLASSES && c[first].stages <= 0) {
         first++;
     }
-    return special_of(t, &c[first], (int64_t)chunks, 0);
-}
-
-calc_stage_special calc_stage_last_chunk(const calc_stage_terms *t, const calc_stage_class *c,
-                                         double chunks)
-{
-    int last = CALC_MAX_STAGE_CLASSES - 1;
-    while (last > 0 && c[last].stages <= 0) {
-        last--;
-    }
-    return special_of(t, &c[last], (int64_t)chunks, (int64_t)chunks - 1);
+    return c[first].stages == 1
+               ? (calc_stage_special){c[first], calc_stage_chunk(t, &c[first], (int64_t)chunks, 0)}
+               : calc_stage_nothing_special;
 }
 
 static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
