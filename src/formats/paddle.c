@@ -43,15 +43,15 @@ static const calc_setting_row rows[] = {
 
 static CALC_REFUSALS(refusals)
 {
-    /* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue
-     */
+    /* enable_sharding_comm_overlap implies enable_dp_comm_overlap, which has an accuracy issue */
     bool reduces =
         e->pipeline_par > 1 && s->zero_stage == 1 && s->data_par_overlap && s->data_par > 1;
     CALC_REFUSE(e->pipeline_par > 1 && s->zero_stage >= 2,
                 "zero_stage 2 and 3 exclude pipeline stages");
-    CALC_REFUSE(
-        reduces && !calc_divides(s->data_par, s->fsdp_par),
-        "data_par_overlap with pipeline stages and optimizer_sharding excludes a smaller fsdp_par");
+    CALC_REFUSE(s->zero_stage == 3 && s->data_par_overlap,
+                "zero_stage 3 waits for its gradients and excludes data_par_overlap");
+    CALC_REFUSE(reduces && !calc_divides(s->data_par, s->fsdp_par),
+                "data_par_overlap of sharded pipeline stages excludes a smaller fsdp_par");
     CALC_REFUSE(s->grad_datatype != CALC_FORMAT_FLOAT32 && s->zero_stage == 1 &&
                     (reduces || s->param_gather_overlap == CALC_CHOICE_TRUE),
                 "data_par_overlap and param_gather_overlap with optimizer_sharding need "

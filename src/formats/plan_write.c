@@ -211,7 +211,7 @@ void calc_plan_join(calc_plan *plan)
     if (pipeline & CALC_PLAN_PIPELINE_DUALPIPE_V) {
         SET(SCHEDULE, CALC_PIPELINE_SCHEDULE_DUALPIPE_V);
     }
-    if (sharding & CALC_PLAN_SHARDING_GATHER) {
+    if (sharding & (CALC_PLAN_SHARDING_GATHER | CALC_PLAN_SHARDING_REDUCE_GRAD)) {
         SET(GATHER_OVERLAP, 1);
     }
 }
