@@ -36,9 +36,6 @@ void calc_floor_paths(const calc_stage_terms *terms, calc_pipeline_schedule sche
                       const calc_stage_class *item, double chunks, const calc_stage_special *start,
                       calc_floor_path path[CALC_FLOOR_PATHS]);
 
-/** Keeps rounding on the safe side. */
-#define CALC_BOUND_LESS (1 - 1e-12)
-
 /** A lower bound. */
 typedef struct calc_bound {
     double total_s, tier1_bytes, tier2_bytes;
@@ -85,7 +82,7 @@ CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc
 CALC_STAGE_INLINE calc_bound calc_bound_of(const calc_stage_terms *t, const calc_floor *f,
                                            calc_pipeline_schedule schedule)
 {
-    const double less = CALC_BOUND_LESS;
+    const double less = 1 - 1e-12; /* keeps rounding on the safe side */
     calc_stage_weights w = calc_stage_weights_sum(t, &f->peak);
     calc_stage_memory m = calc_stage_memory_at(t, &f->peak, &w, schedule, f->held);
     calc_stage_tier2 away = calc_stage_tier2_at(t, &f->peak, &w, f->held);
@@ -134,22 +131,5 @@ static inline double calc_screen_longest_s(const calc_screen *s, double numerato
     j = j < CALC_SCREEN_TIER2 - 1 ? j : CALC_SCREEN_TIER2 - 1;
     return numerator / (double)s->rate[(int)i * CALC_SCREEN_TIER2 + (int)j];
 }
-
-/* Lower bounds of all layouts of a unit: the shortest times of the parts of the
- * model in any of its rows. A cell whose shortest step with them cannot matter is skipped before
- * any lane of it is made. */
-
-/** The parts of the model, on one processor and for one micro-batch [s]. */
-typedef struct calc_region {
-    bool known; /**< not by rule */
-    double dense_s, moe_s, embedding_s, head_s;
-    double overhead_s; /**< of a step */
-} calc_region;
-
-/** The region of a table that is profiled. */
-calc_region calc_region_of(const calc_rows *rows);
-
-/** No step of a cell is shorter [s]. @param floor  of the cell */
-double calc_region_least_s(const calc_region *region, const calc_floor *floor);
 
 #endif

@@ -2,11 +2,8 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/hash.h"
 #include "model/stages/stage_parts.h"
 #include "model/stages/stages.h"
 #include "model/verdict.h"
@@ -413,71 +410,4 @@ void calc_cell_forget_links(calc_cell *k)
             k->pair[i].linked[m] = false;
         }
     }
-}
-
-/* ---- Splits that are kept -------------------------------------------------------------------- */
-
-/* Of micro-batches only matters whether they are as many for each stage. */
-static calc_split_key key_of(const calc_cell *k)
-{
-    const calc_exec *e = &k->exec;
-    int64_t whole = calc_microbatches(e) % e->pipeline_par == 0;
-    return (calc_split_key){{e->pipeline_par, e->first_stage_blocks, e->last_stage_blocks,
-                             (int64_t)e->pipeline_balance, (int64_t)e->pipeline_schedule,
-                             (int64_t)e->inference.phase, 4 * whole + 2 * e->training + k->rounds}};
-}
-
-static size_t place_of(const calc_split_key *key)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof key->of / sizeof *key->of; i++) {
-        hash = calc_hash_word(hash, (uint64_t)key->of[i]);
-    }
-    return (size_t)(hash >> 32) % CALC_SPLITS;
-}
-
-void calc_splits_forget(calc_splits *s)
-{
-    memset(s->key, 0, sizeof s->key);
-}
-
-CALC_FREES(calc_splits_free, calc_splits, of->item)
-
-bool calc_splits_find(const calc_splits *s, calc_cell *k)
-{
-    const calc_split_key key = key_of(k);
-    const size_t place = place_of(&key);
-    if (memcmp(&s->key[place], &key, sizeof key) != 0) {
-        return false;
-    }
-    const calc_split *x = &s->item[place];
-    k->fitting = x->fitting;
-    k->unfit = x->unfit;
-    k->plain_of = -1;
-    k->fewest_blocks = x->fewest_blocks;
-    k->offloads = x->offloads;
-    memcpy(k->chunking, x->chunking, x->fitting * sizeof *x->chunking);
-    memcpy(k->shape, x->shape, x->fitting * sizeof *x->shape);
-    memcpy(k->unfit_chunking, x->unfit_chunking, x->unfit * sizeof *x->unfit_chunking);
-    return true;
-}
-
-void calc_splits_keep(calc_splits *s, const calc_cell *k)
-{
-    if (!s->item) {
-        s->item = malloc(CALC_SPLITS * sizeof *s->item);
-    }
-    if (!s->item || k->fitting > CALC_SPLIT_CHUNKINGS || k->unfit > CALC_SPLIT_CHUNKINGS) {
-        return;
-    }
-    const calc_split_key key = key_of(k);
-    calc_split *x = &s->item[place_of(&key)];
-    s->key[place_of(&key)] = key;
-    x->fitting = k->fitting;
-    x->unfit = k->unfit;
-    x->fewest_blocks = k->fewest_blocks;
-    x->offloads = k->offloads;
-    memcpy(x->chunking, k->chunking, k->fitting * sizeof *x->chunking);
-    memcpy(x->shape, k->shape, k->fitting * sizeof *x->shape);
-    memcpy(x->unfit_chunking, k->unfit_chunking, k->unfit * sizeof *x->unfit_chunking);
 }

@@ -174,47 +174,4 @@ static inline void calc_cell_put_point(const calc_cell *cell, size_t pair,
     exec->strategy.param_gather_overlap = (calc_choice)cell->gather[flag % cell->gathers];
 }
 
-/* ---- Splits that are kept -------------------------------------------------------------------- */
-
-/* How cells split the blocks over stages and chunks, kept: few differ. */
-
-enum {
-    CALC_SPLITS = 512, /**< places: of two splits that fall on the same one the later stays */
-    CALC_SPLIT_CHUNKINGS = 12 /**< cells with more are not kept */
-};
-
-/** The results of calc_cell_split(). */
-typedef struct calc_split {
-    size_t fitting, unfit;
-    calc_cell_chunking chunking[CALC_SPLIT_CHUNKINGS], unfit_chunking[CALC_SPLIT_CHUNKINGS];
-    calc_kernel_chunking shape[CALC_SPLIT_CHUNKINGS];
-    double fewest_blocks;
-    bool offloads;
-} calc_split;
-
-/** The inputs of a split, for one model and one space: stages, blocks of the first and the last,
- *  balance, schedule, phase, and flags. Without stages: nothing. */
-typedef struct calc_split_key {
-    int64_t of[7];
-} calc_split_key;
-
-/** Those that are kept. Owns its array, which is made for the first of them. Start with {0}. */
-typedef struct calc_splits {
-    calc_split_key key[CALC_SPLITS];
-    calc_split *item; /**< CALC_SPLITS */
-} calc_splits;
-
-/** Discard all, when the model changes. */
-void calc_splits_forget(calc_splits *splits);
-
-/** Free what it owns. */
-void calc_splits_free(calc_splits *splits);
-
-/** Fill the data that a cell shares with an earlier one, if it is kept: all but its plain stages.
- *  @return whether it is */
-bool calc_splits_find(const calc_splits *splits, calc_cell *cell);
-
-/** Keep that of a cell. Without memory nothing is kept. */
-void calc_splits_keep(calc_splits *splits, const calc_cell *cell);
-
 #endif

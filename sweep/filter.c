@@ -295,13 +295,6 @@ void calc_screening_cell(calc_worker *w)
     }
 }
 
-double calc_screening_longest_s(calc_worker *w)
-{
-    calc_screening_cell(w);
-    double screen_s = calc_screen_longest_s(w->screen, w->job.numerator, 0, 0);
-    return fmin(fmax(screen_s, w->job.least_longest_s), w->conditions.steps.most_s);
-}
-
 void calc_screening_enter(calc_worker *w, const double *objective)
 {
     if (w->options->objectives > 0 && screens(w)) {

@@ -48,10 +48,6 @@ void calc_screening_begin(calc_worker *worker);
 /** Set the members of worker->job for screening in the current cell and group. */
 void calc_screening_cell(calc_worker *worker);
 
-/** The longest step of the current cell that may matter, whatever its memory [s]. Its group must be
- *  the current one. */
-double calc_screening_longest_s(calc_worker *worker);
-
 /** Called when a layout was entered into the current group. */
 void calc_screening_enter(calc_worker *worker, const double *objective);
 

@@ -239,14 +239,11 @@ static void screen(const calc_kernel_job *job, calc_kernel_needs *out)
 }
 
 CALC_STAGE_INLINE void needs_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                  calc_kernel_known k, bool whole, const calc_kernel_shape *s,
-                                  size_t i, calc_kernel_needs *restrict out)
+                                  calc_kernel_known k, const calc_kernel_shape *s, size_t i,
+                                  calc_kernel_needs *restrict out)
 {
     calc_stage_terms t;
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
-    t.gathered_ahead = whole ? t.gathered_ahead : 0;
-    t.whole_block_bytes = whole ? t.whole_block_bytes : 0;
-    t.head.weights.expert = whole ? t.head.weights.expert : 0;
     calc_stage_needs n = calc_stage_needs_of(&t, k.schedule, k.classes, s->item, s->held);
     out->optimizer_s.of[i] = n.optimizer_s;
     out->tier1_bytes.of[i] = n.allocated_bytes * t.used_share + t.reserved_bytes;
@@ -254,7 +251,7 @@ CALC_STAGE_INLINE void needs_lane(const calc_panel *restrict p, const calc_stage
 }
 
 CALC_STAGE_INLINE void needs_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                                  calc_kernel_known k, bool whole, calc_kernel_needs *restrict out)
+                                  calc_kernel_known k, calc_kernel_needs *restrict out)
 {
     const calc_panel *restrict p = job->panel;
     const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
@@ -262,22 +259,8 @@ CALC_STAGE_INLINE void needs_loop(const calc_kernel_job *job, const calc_kernel_
     size_t count = calc_panel_whole(p->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        needs_lane(p, &shared, k, whole, &s, i, out);
+        needs_lane(p, &shared, k, &s, i, out);
     }
-}
-
-/* Whether lanes hold whole blocks beside shards, or experts in the head. Most do not, and without
- * them a division or two for each class of stages are left out. */
-static bool holds_whole(const calc_panel *restrict p)
-{
-    double most = 0;
-    size_t count = calc_panel_whole(p->count);
-#pragma omp simd reduction(max : most)
-    for (size_t i = 0; i < count; i++) {
-        double whole = p->gathered_ahead[i] + p->whole_block_bytes[i] + p->head_expert_weights[i];
-        most = calc_max(most, whole);
-    }
-    return most > 0;
 }
 
 static void count_needs(const calc_kernel_job *job, calc_kernel_needs *out)
@@ -298,13 +281,7 @@ static void count_needs(const calc_kernel_job *job, calc_kernel_needs *out)
 static void needs(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   calc_kernel_needs *out)
 {
-    bool whole = holds_whole(job->panel);
-#define CALC_KERNEL_NEEDS(k)                                                                       \
-    if (whole) {                                                                                   \
-        needs_loop(job, chunking, k, true, out);                                                   \
-    } else {                                                                                       \
-        needs_loop(job, chunking, k, false, out);                                                  \
-    }
+#define CALC_KERNEL_NEEDS(k) needs_loop(job, chunking, k, out)
     CALC_KERNEL_DISPATCH(CALC_KERNEL_NEEDS)
     count_needs(job, out);
 }

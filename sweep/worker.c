@@ -137,7 +137,6 @@ void calc_worker_free(calc_worker *w)
     free(w->batch);
     calc_rows_free(&w->rows);
     calc_sheets_free(&w->sheets);
-    calc_splits_free(&w->splits);
     calc_serve_free(w->serve);
     free(w);
 }
@@ -150,7 +149,6 @@ void calc_worker_begin(calc_worker *w, const calc_app *app, const calc_system *s
     w->design = design;
     w->known = 0;
     w->rows.timings = 0; /* times are of another model or system */
-    calc_splits_forget(&w->splits);
     if (!w->guest) {
         calc_screening_begin(w);
     }
@@ -165,9 +163,6 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
     w->laid_out = false;
     if (status == CALC_OK && w->serve && !w->counts_only) {
         status = calc_serve_rows(w->serve, w);
-    }
-    if (status == CALC_OK && !w->counts_only && !w->by_run && calc_worker_prunes(w)) {
-        w->region = calc_region_of(&w->rows);
     }
     return status;
 }
@@ -255,17 +250,8 @@ void calc_worker_fill(calc_worker *w)
 {
     calc_cell *c = &w->cell;
     bool settles = !w->counts_only && !w->by_run;
-    bool found = settles && calc_splits_find(&w->splits, c);
-    if (found && c->fitting + c->unfit == 0) {
-        return; /* no layouts */
-    }
     calc_cell_fill(c, w->space, w->system, &w->rows);
-    if (!found) {
-        calc_cell_split(c, w->space, &w->rows, w->options->compat);
-    }
-    if (!found && settles) {
-        calc_splits_keep(&w->splits, c);
-    }
+    calc_cell_split(c, w->space, &w->rows, w->options->compat);
     if (settles && c->fitting > 0) {
         /* Micro-batches in flight, and what bounds have in common. */
         calc_stage_terms t = {.compat = w->options->compat, .training = w->cell.exec.training};
@@ -275,40 +261,12 @@ void calc_worker_fill(calc_worker *w)
     calc_filter_cell(w);
 }
 
-/* All points of rows that could be evaluated, skipped. */
-static void skip_rows(calc_worker *w, const calc_row_kind *kind)
-{
-    const calc_cell *c = &w->cell;
-    int64_t expert_par = w->rows.spreads.expert_par[kind->spread];
-    const unsigned char *legal = calc_cell_choices_of(c, expert_par);
-    size_t choices = calc_cell_choices_count(c, &w->rows, expert_par, kind->choices);
-    uint64_t points = 0; /* of a lane */
-    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
-        bool fine = c->verdict[kind->network][i] == CALC_VERDICT_OK;
-        bool mine = calc_cell_pairs_with(c, kind->data_network, i);
-        points += fine && mine ? c->fitting * c->reduces * c->gathers : 0;
-    }
-    for (size_t i = 0; i < choices && c->legal[kind->spread]; i++) {
-        bool away = calc_row_choice_away(&w->rows.choice[legal[i]]);
-        uint64_t *count = away && !c->offloads ? &w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS]
-                                               : &w->counts.skipped;
-        *count += kind->rows * points;
-    }
-}
-
 pthread_mutex_t *calc_worker_set_group(calc_worker *w)
 {
     size_t group = w->options->per_num_procs ? w->cell.procs_index : 0;
     w->group = &w->groups[group];
     w->screen = &w->screens[group];
     return &w->lock[group];
-}
-
-/* Whether no layout of the cell can matter, whatever its rows. */
-static bool is_hopeless(calc_worker *w)
-{
-    return calc_worker_prunes(w) &&
-           calc_region_least_s(&w->region, &w->cell.floor) > calc_screening_longest_s(w);
 }
 
 static void run_rows(calc_worker *w)
@@ -321,12 +279,7 @@ static void run_rows(calc_worker *w)
     pthread_mutex_lock(lock);
     if (w->by_run) {
         points_run(w);
-    } else if (is_hopeless(w)) {
-        for (size_t i = 0; i < w->rows.kinds; i++) {
-            skip_rows(w, &w->rows.kind[i]);
-        }
     } else {
-        /* A unit needs terms and sheets if some layout may matter. */
         if (!w->laid_out) {
             w->status = calc_rows_terms(&w->rows);
             w->status = w->status == CALC_OK ? calc_sheets_list(&w->sheets, &w->rows) : w->status;

@@ -71,12 +71,10 @@ struct calc_worker {
     calc_exec base;
     calc_spreads spreads; /**< of the unit */
     calc_rows rows;
-    calc_region region; /**< of the rows, */
-    bool laid_out;      /**< which have their terms and sheets */
+    bool laid_out; /**< they have their terms and sheets */
     calc_sheets sheets;
     struct calc_serve *serve; /**< of the rows, where layouts serve; else NULL */
     calc_cell cell;
-    calc_splits splits; /**< of cells before */
     calc_conditions conditions;
 
     /* The current state of evaluate.c. */
