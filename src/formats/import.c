@@ -23,8 +23,15 @@ calc_status calc_import_wrong(const calc_import *import, const calc_setting *set
     const char *argument =
         setting->argument > 0 ? CALC_TEXT(32, "argument %d: ", setting->argument) : "";
     const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
+    const int *unsure = setting->unsure, last = unsure[0];
+    const char *why =
+        !last        ? "nothing in a script is executed"
+        : !unsure[1] ? CALC_TEXT(96, "line %d sets it as a run decides", last)
+        : unsure[0] == unsure[1]
+            ? CALC_TEXT(96, "line %d sets it to several values", last)
+            : CALC_TEXT(96, "lines %d and %d set it to several values", unsure[1], last);
     const char *unknown =
-        CALC_TEXT(128, "nothing in a script is executed: write the value there%s",
+        CALC_TEXT(240, "%s: write the value there%s", why,
                   calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
     return calc_errors_at(errors, status, setting->file ? setting->file : import->name,
                           setting->line, setting->column,

@@ -23,6 +23,9 @@ typedef struct calc_setting {
     int argument;      /**< 1-based on a command line; 0: not from one */
     const char *file;  /**< in which file it stands; NULL: the one at hand */
     bool conditional;  /**< a branch of a script has it */
+    int unsure[2];     /**< lines of a script that set a variable of the value, of which it is not
+                            known which holds; the second is 0 if the first cannot say the value;
+                            both 0: there is no such variable */
     bool null;         /**< the value is the word null, not an empty one */
     uint64_t commands; /**< a bit for each command of a script that has it, also by a list */
     uint64_t list;     /**< that of the command, or of the list, in which it stands */
