@@ -558,9 +558,10 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         if (settings->count > before) {
             settings->item[before].conditional |= s->said.branches > 0 || s->said.chained;
             s->keys = !strchr("-$", settings->item[before].key[0]);
-            int of = s->list < 0 ? s->command : s->list;
-            s->said.group[of].options = true;
-            settings->item[before].list = UINT64_C(1) << of;
+            s->said.group[s->list < 0 ? s->command : s->list].options = true;
+        }
+        for (; before < settings->count; before++) { /* also the image of a server */
+            settings->item[before].list = UINT64_C(1) << (s->list < 0 ? s->command : s->list);
         }
     }
     drop_word(s);
