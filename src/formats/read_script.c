@@ -645,7 +645,8 @@ static bool known_value(void *context, const char *at, const char *end, char *wo
     bool plain = *at == '\'' && memchr(at, '$', (size_t)(end - at));
     put_value(s, at, end, s->said.count, quotes);
     s->word[s->word_length] = '\0';
-    bool known = !plain && s->word_length < CALC_SHELL_WORD && !strpbrk(s->word, "$`");
+    bool known = !plain && s->word_length < CALC_SHELL_WORD && !strpbrk(s->word, "$`") &&
+                 (!s->taken || s->launched);
     strcpy(word, known ? s->word : "");
     drop_word(s);
     return known;
@@ -747,7 +748,7 @@ static bool take_command(script *s, calc_settings *settings, const char **at)
  */
 static void take_here(script *s, const char *at)
 {
-    if (!s->here && at[0] == '<' && at[1] == '<' && at[2] != '<') {
+    if (!s->here && strncmp(at, "<<", 2) == 0 && at[2] != '<' && at[-1] != '<') {
         at += 2 + strspn(at + 2, "- \t\\\"'");
         s->here_length = calc_shell_name(at, s->end);
         s->here = s->here_length > 0 ? at : NULL;

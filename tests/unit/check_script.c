@@ -103,6 +103,7 @@ CALC_TEST(variables_are_what_bash_makes_of_them)
         "TP=4; f() { local TP=1; ((TP*=2)); }; f",
         "TP=4; printf \"TP=%d\n\" 3 > /dev/null",
         "TP=4; for m in a; do A=$m; done",
+        "TP=4; read PP <<< 7\ncat > /dev/null <<EOF\nTP=8\nEOF\n",
     };
     const size_t count = sizeof scripts / sizeof *scripts;
     static char theirs[CASES][64];
@@ -164,6 +165,7 @@ CALC_TEST(what_depends_on_what_runs_is_not_known)
         {"TP=4; IFS=, read -r TP PP <<< 8,2", {1, 0}},
         {"TP=4; [[ $TP == 4 ]] && TP=8", {1, 1}},
         {"TP=4; until true; do TP=8; done", {1, 1}},
+        {"TP=4; [ $X = 3 ] && A=2; if [ \"$A\" = 2 ]; then TP=8; fi", {1, 1}},
     };
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         char value[64];
