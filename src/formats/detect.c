@@ -389,17 +389,34 @@ calc_status calc_named_open(const char *name, const calc_setting *setting, char 
 }
 
 /* Puts the keys of an option whose value is an object of JSON behind its own, --option.key.
- * @return whether it is one */
-static bool open_value(calc_settings *out, const calc_setting *option, calc_status *status)
+ * @return CALC_ERR_UNSUPPORTED: it does not begin like one; CALC_ERR_RANGE with an error: it is
+ * none */
+static calc_status open_value(calc_settings *out, const calc_setting *option, const char *name,
+                              calc_errors *errors)
 {
     calc_settings more = {0};
-    calc_errors ignored = {0};
-    bool good = calc_settings_from_text(&more, CALC_SYNTAX_JSON, option->value, option->length,
-                                        NULL, &ignored) == CALC_OK;
-    for (size_t i = 0; i < more.count && good && *status == CALC_OK; i++) {
+    calc_errors inside = {0};
+    const char *text = option->value;
+    size_t length = 0; /* of the object: other words may follow */
+    bool quoted = false;
+    for (int depth = 1; depth > 0 && ++length < option->length;) {
+        quoted ^= text[length] == '"' && text[length - 1] != '\\';
+        depth += quoted ? 0 : (text[length] == '{') - (text[length] == '}');
+    }
+    length += length < option->length;
+    calc_status status =
+        calc_settings_from_text(&more, CALC_SYNTAX_JSON, text, length, NULL, &inside);
+    if (status == CALC_ERR_SYNTAX) {
+        status = text[1 + strspn(text + 1, " \n\t")] != '"'
+                     ? CALC_ERR_UNSUPPORTED
+                     : calc_errors_at(errors, CALC_ERR_RANGE, option->file ? option->file : name,
+                                      option->line, option->column, "the program reads it as JSON",
+                                      "%s: %s", option->key, inside.item[0].text);
+    }
+    for (size_t i = 0; i < more.count && status == CALC_OK; i++) {
         calc_setting *item = calc_settings_put(
             out, CALC_TEXT(PATH_SIZE, "%s.%s", option->key, more.item[i].key), more.item[i].value);
-        *status = item ? CALC_OK : CALC_ERR_NOMEM;
+        status = item ? CALC_OK : CALC_ERR_NOMEM;
         if (item) {
             calc_setting mine = *item;
             *item = *option;
@@ -409,7 +426,7 @@ static bool open_value(calc_settings *out, const calc_setting *option, calc_stat
         }
     }
     calc_settings_free(&more);
-    return good;
+    return status;
 }
 
 /* Moves settings behind others. Those of the files that they name come first, and may be said
@@ -445,9 +462,12 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
         calc_text_free(&text);
     }
     for (size_t i = 0; i < in->count && status == CALC_OK; i++) {
-        if (in->item[i].value[0] == '{' && in->item[i].key[0] == '-' &&
-            open_value(out, &in->item[i], &status)) {
-            continue;
+        if (in->item[i].value[0] == '{' && in->item[i].key[0] == '-') {
+            status = open_value(out, &in->item[i], name, errors);
+            if (status != CALC_ERR_UNSUPPORTED) {
+                continue;
+            }
+            status = CALC_OK;
         }
         calc_setting *item = calc_grown(out->item, out->count, &out->capacity, sizeof *item);
         status = item ? CALC_OK : CALC_ERR_NOMEM;
@@ -503,7 +523,9 @@ static bool launch_of(launch *l, const calc_settings *all, size_t index, const c
         const char *words = l->command->words;
         l->other = only ? NULL : other_work(words, &l->settings, l->what);
         choose(&l->best, CALC_SYNTAX_SHELL, &l->settings, words, strlen(words));
-        l->rank = l->other ? 0 : 1 + calc_text_has(starts, words, strlen(words));
+        bool begins = calc_text_has(starts, words, strlen(words)) ||
+                      calc_settings_last(&l->settings, "serve");
+        l->rank = l->other ? 0 : 1 + begins;
     }
     return l->settings.item != NULL;
 }
@@ -645,6 +667,10 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
             tried[CALC_SYNTAX_SHELL] = tried[CALC_SYNTAX_SHELL] && !manifest;
         }
         status = status == CALC_OK ? follow(&read, name, &mistakes) : status;
+        if (status == CALC_ERR_RANGE) { /* an option that its program refuses */
+            only = mistakes;
+            only_one = true;
+        }
         if (status == CALC_OK && read.commands > 0) {
             status = keep_command(&read, name, NULL, &words, &only);
             only_one = status == CALC_ERR_UNSUPPORTED;

@@ -311,9 +311,12 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
     calc_plan_from(&plan, app, exec, node_procs);
     for (size_t i = 0; i < framework->count; i++) {
         const calc_setting_row *row = &framework->rows[i];
-        if (calc_row_write(row, framework->syntax, &plan, text) &&
-            !calc_settings_put(settings, row->key, text)) {
-            return calc_errors_no_memory(errors);
+        if (calc_row_write(row, framework->syntax, &plan, text)) {
+            calc_setting *setting = calc_settings_put(settings, row->key, text);
+            if (!setting) {
+                return calc_errors_no_memory(errors);
+            }
+            setting->row = row;
         }
     }
     return CALC_OK;

@@ -300,11 +300,8 @@ static const calc_setting_row *find_row(const calc_framework *framework, const c
     for (size_t i = 0; i < framework->count; i++) {
         row = &framework->rows[i];
         for (int k = 0; k < 2; k++) {
-            const char *full = k == 0 ? row->key : row->also, *name = full ? full : "";
-            while (*name == '-') { /* for a sweep asks this a million times */
-                name++;
-            }
-            if (full && same_letter(*name, *plain) && same_key(name, plain)) {
+            const char *full = k == 0 ? row->key : row->also;
+            if (full && same_key(full + strspn(full, "-"), plain)) {
                 if (same_key(full, key)) {
                     return row;
                 }

@@ -252,11 +252,15 @@ static calc_status read_settings(reader *r, bool nested)
         for (size_t i = 0; i < r->said.hf->settings->count; i++) {
             const calc_setting *setting = &r->said.hf->settings->item[i];
             size_t above = calc_hf_nest_length(setting->key);
-            if ((above > 0) != (pass == 1) || !setting->value[0]) {
-                continue; /* null means no value */
+            if ((above > 0) != (pass == 1) || setting->null) {
+                continue; /* no value */
             }
             const char *key = calc_hf_family_key(&r->family, setting->key + above);
             calc_hf_member member = member_of(key);
+            if (!setting->value[0] &&
+                (member == CALC_HF_COUNT || members[member].how == HOW_LIST)) {
+                continue; /* an empty list; what an object has are keys of their own */
+            }
             if (member == CALC_HF_COUNT) {
                 calc_status one = pass_over(r, setting, key, nested && above == 0);
                 status = status == CALC_OK ? one : status;

@@ -13,6 +13,12 @@
 #include "spec/field.h"
 #include "spec/rules.h"
 
+/* The row of a setting; NULL: there is none. */
+static const calc_setting_row *row_of(const calc_import *import, const calc_setting *setting)
+{
+    return setting->row ? setting->row : calc_framework_row(import->framework, setting->key);
+}
+
 calc_status calc_import_wrong(const calc_import *import, const calc_setting *setting,
                               calc_status status, const char *hint, const char *text,
                               calc_errors *errors)
@@ -22,9 +28,16 @@ calc_status calc_import_wrong(const calc_import *import, const calc_setting *set
     }
     const char *argument =
         setting->argument > 0 ? CALC_TEXT(32, "argument %d: ", setting->argument) : "";
-    const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
+    const calc_setting_row *row = row_of(import, setting);
+    const int *unsure = setting->unsure, last = unsure[0];
+    const char *why =
+        !last        ? "nothing in a script is executed"
+        : !unsure[1] ? CALC_TEXT(96, "line %d sets it as a run decides", last)
+        : unsure[0] == unsure[1]
+            ? CALC_TEXT(96, "line %d sets it to several values", last)
+            : CALC_TEXT(96, "lines %d and %d set it to several values", unsure[1], last);
     const char *unknown =
-        CALC_TEXT(128, "nothing in a script is executed: write the value there%s",
+        CALC_TEXT(240, "%s: write the value there%s", why,
                   calc_row_is_of_job(row) ? "; --procs N of calc import replaces it" : "");
     return calc_errors_at(errors, status, setting->file ? setting->file : import->name,
                           setting->line, setting->column,
@@ -249,12 +262,12 @@ static calc_status read_settings(const calc_import *import, reading *r)
     calc_status status = CALC_OK;
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *setting = &import->settings->item[i];
-        const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
+        const calc_setting_row *row = row_of(import, setting);
         bool computed,
             again = false; /* a factor, which would be multiplied twice: the last counts */
         for (size_t k = i + 1; row && row->how == CALC_HOW_FACTOR && k < import->settings->count;
              k++) {
-            again |= calc_framework_row(import->framework, import->settings->item[k].key) == row;
+            again |= row_of(import, &import->settings->item[k]) == row;
         }
         calc_status one = CALC_OK;
         if (says_nothing(import, setting, row, &computed) ||
@@ -320,7 +333,7 @@ static void check_needs(const calc_import *import)
 {
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *s = &import->settings->item[i];
-        const calc_setting_row *row = calc_framework_row(import->framework, s->key);
+        const calc_setting_row *row = row_of(import, s);
         if (!row || !row->needs || s->key[0] != '-') {
             continue;
         }
@@ -419,7 +432,7 @@ calc_status calc_import_complete(const calc_import *import, const calc_app *app,
     const calc_error *e = &found.item[0];
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *s = &import->settings->item[i];
-        const calc_setting_row *row = calc_framework_row(import->framework, s->key);
+        const calc_setting_row *row = row_of(import, s);
         if (is_of_model(row, e->pointer + 1)) {
             return calc_import_wrong(import, s, e->status, NULL, e->text, errors);
         }

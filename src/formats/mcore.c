@@ -414,6 +414,13 @@ static void settle_core(calc_plan *plan)
                        "refuses --num-layers that --pipeline-model-parallel-size does not divide, "
                        "unless first, last or all stages are said to have others");
     }
+    if (SAYS(POSITIONS) && VALUE(SEQ) > VALUE(POSITIONS)) {
+        calc_plan_note(plan, "refuses --seq-length above --max-position-embeddings");
+    }
+    if (YES(HEADS) && !SAYS(HEAD_SIZE) && fmod(VALUE(HIDDEN), VALUE(HEADS)) != 0) {
+        calc_plan_note(plan, "refuses --hidden-size that --num-attention-heads does not divide, "
+                             "without --kv-channels");
+    }
 }
 
 /* A recipe of fine-tuning has its adapters, of which a file may say some settings only. */

@@ -14,13 +14,41 @@
 CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, const char *const *word,
                                                    size_t count);
 
+/** Starts an option with a word of a command, or adds the word to the last one. What follows a
+ *  configuration sets its keys, "steps=10".
+ *  @param starts  no option is open: a command that serves begins like an option
+ *  @return false: there is no memory */
+bool calc_settings_take(calc_settings *settings, const char *word, bool starts, int argument,
+                        int line, int column);
+
+/** Whether a word is a command that serves what its next word names: serve, trtllm-serve. */
+bool calc_word_serves(const char *word);
+
+/** Whether a word is an image of a container that serves what its next word names. */
+bool calc_word_is_image(const char *word);
+
+/** A command of a script, or a list of options. */
+typedef struct calc_script_group {
+    const char *name; /**< of the list; NULL: it is a command */
+    size_t name_length;
+    uint64_t lists; /**< a bit for each that it has */
+    bool options;   /**< it has some, and what stands before them is whole */
+    calc_script_command command;
+} calc_script_group;
+
+/** Says of each setting which commands have it, by whatever lists.
+ *  @return false: there is no memory */
+bool calc_settings_of_commands(calc_settings *settings, const calc_script_group *group,
+                               size_t groups);
+
 /** Reads options of all commands of a shell script, or a list of options, with quotes, comments,
  * continued lines, arrays, arithmetic, variables that the text itself sets (TP=8, then $TP, ${TP}
  * or ${TP:-4}), and the size of the job from directives of Slurm
  * (https://slurm.schedmd.com/sbatch.html): options
  *  --nnodes and --nproc-per-node before all others, and Slurm's variables. Of an if and a case
- *  whose words are known only the branch that runs is read. Nothing is executed: what is not known
- *  stays as it is written.
+ *  whose words are known only the branch that runs is read; functions are read where they are
+ *  called. Nothing is executed: what is not known stays as it is written, and so does a variable
+ *  whose value depends on what runs (calc_setting.unsure).
  *  @param name  of its file, beside which scripts are that it reads (source), for their variables;
  *               NULL: none
  *  @return CALC_OK or CALC_ERR_NOMEM */
@@ -66,8 +94,39 @@ void calc_slurm_directive(calc_slurm *job, const char *at, const char *end);
  *  directives do not say. */
 int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length);
 
+/** Puts its sizes as options of the launcher. @return false: there is no memory */
+bool calc_slurm_put(const calc_slurm *job, calc_settings *settings);
+
 /** Whether a batch script starts with the variable: it does without WORLD_SIZE. */
 bool calc_slurm_sets(const char *name, size_t length);
+
+/* Words of a script, in a text that ends with '\0'. */
+
+enum { CALC_SHELL_LOOKS = 10000 };
+
+/** Whether a character may be of the name of a variable. */
+bool calc_shell_is_name(char c);
+
+/** How many such characters begin a text. */
+size_t calc_shell_name(const char *at, const char *end);
+
+/** The end of what begins with `open` at `at`; NULL if it is 4096 bytes away, of a brace 65536.
+ *  @param looks  counts the calls: after CALC_SHELL_LOOKS nothing is found, for texts that are made
+ *                to cost time */
+const char *calc_shell_closing(const char *at, const char *end, char open, char close, int *looks);
+
+/** The closing quote of a string that begins at `at`; the end of the text if there is none. */
+const char *calc_shell_string_end(const char *at, const char *end);
+
+/** Whether a text holds options and is not one value. */
+bool calc_shell_has_options(const char *at, const char *end);
+
+/** Where the text of a command begins whose output it is, as of $(cat <<END ...), if that holds
+ *  options; else NULL. */
+const char *calc_shell_options(const char *at, const char *end, int *looks);
+
+/** The end of a value; NULL if a string in it holds options or does not end. */
+const char *calc_shell_value_end(const char *at, const char *end, int *looks);
 
 /** The value of an expression of whole numbers, by the rules of a shell; NaN: it is none. */
 double calc_shell_sum(const char *text);
@@ -83,6 +142,10 @@ typedef struct calc_shell_values {
     bool (*value)(void *context, const char *at, const char *end, char *word);
     void *context;
 } calc_shell_values;
+
+/** Puts what launchers take from variables, as options, and the list of cards of DeepSpeed's.
+ *  @return false: there is no memory */
+bool calc_launched(calc_settings *settings, const calc_shell_values *values);
 
 /** Blanks what the if or the case that begins at `at` does not run, with the words that decide it,
  *  where one test of known words, or a known word, decides; else leaves the text as it is.

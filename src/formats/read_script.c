@@ -11,137 +11,77 @@
 #include "formats/import.h"
 #include "formats/read.h"
 
-enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
-
-/* Whether a word is the name of a configuration, which programs have without an option. */
-static bool is_file(const char *word)
-{
-    return calc_settings_is_file(word, strlen(word)) && !strpbrk(word, "=:$");
-}
-
-/* Whether a word is a command that serves what its next word names: serve, trtllm-serve. */
-static bool serves(const char *word)
-{
-    size_t length = strlen(word);
-    return length >= 5 && strcmp(word + length - 5, "serve") == 0 &&
-           (length == 5 || word[length - 6] == '-');
-}
-
-/* Whether a word is an image of a container that serves what its next word names. */
-static bool is_server(const char *word)
-{
-    const char *slash = strrchr(word, '/');
-    bool image = isalnum((unsigned char)*word) && slash && strchr(slash, ':') && !strchr(word, '=');
-    bool any = false;
-    for (size_t i = 0; calc_framework_all[i] && image && !any; i++) {
-        const calc_framework *f = calc_framework_all[i];
-        any = f->serves && (strstr(word, f->name) || (f->program && strstr(word, f->program)));
-    }
-    return any;
-}
-
-/* Starts an option, or adds a word to the last one. What follows a configuration sets its keys,
- * "steps=10". @param starts  no option is open: a command that serves begins like an option */
-static bool take_word(calc_settings *settings, const char *word, bool starts, int argument,
-                      int line, int column)
-{
-    calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
-    bool named = (starts || last->length > 0) && is_file(word);
-    bool sets =
-        last && !strchr("-$", last->key[0]) && isalpha((unsigned char)*word) && strchr(word, '=');
-    bool server = is_server(word), serving = serves(word) || server;
-    long release[3] = {0};
-    int parts = 0; /* of a tag as v0.5.3-cu126 */
-    const char *tag = server ? strrchr(word, ':') + 1 : "";
-    for (tag += *tag == 'v'; parts < 3 && isdigit((unsigned char)*tag); parts++) {
-        char *end;
-        release[parts] = strtol(tag, &end, 10);
-        tag = end + (*end == '.');
-    }
-    if (parts >= 2 && release[0] < 1000 && release[1] < 1000 && release[2] < 1000) {
-        if (!calc_settings_put(
-                settings, "image",
-                CALC_TEXT(32, "%ld", (release[0] * 1000 + release[1]) * 1000 + release[2]))) {
-            return false;
-        }
-        last = starts ? NULL : &settings->item[settings->count - 2]; /* the list may have moved */
-    }
-    if (serving && last && serves(last->key) && !strchr(last->value, '/')) {
-        last->value[last->length = 0] = '\0'; /* trtllm-serve serve, IMAGE vllm serve */
-        return true;
-    }
-    if (!calc_settings_is_option(word) && !named && !sets && !(starts && serving) && !server) {
-        return starts || calc_setting_append(last, word, strlen(word));
-    }
-    word = server ? "serve" : word + (serving ? strlen(word) - 5 : strspn(word, "+~"));
-    size_t length = named ? 0 : strcspn(word, "=");
-    calc_setting *setting = calc_settings_add(settings, named ? "file" : word, named ? 4 : length);
-    if (!setting) {
-        return false;
-    }
-    setting->argument = argument;
-    setting->line = line;
-    setting->column = column;
-    const char *value = word + length + (word[length] == '=');
-    return calc_setting_append(setting, value, strlen(value));
-}
-
-calc_status calc_settings_from_words(calc_settings *settings, const char *const *word, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!take_word(settings, word[i], settings->count == 0, (int)i + 1, 0, 0)) {
-            return CALC_ERR_NOMEM;
-        }
-    }
-    return CALC_OK;
-}
+enum { MAX_VARIABLES = 1024, MAX_FUNCTIONS = 100, MAX_DEPTH = 64, WORD_SIZE = 4096 };
 
 /* A variable: its name and value inside the text. */
 typedef struct variable {
-    const char *name, *value;
+    const char *name, *value; /* no value: it is not set, or not known */
     size_t name_length, value_length;
-    bool branch; /* set inside of an if or a case */
+    size_t before, until; /* which variables the value may have; how many see it no more, 0: all */
+    int line;
+    bool unknown, adds; /* nothing here says the value; it goes behind the one before */
+    bool branch;        /* what sets it need not run: a branch, a loop, what && stands before */
+    bool local;         /* to the function that is read */
 } variable;
 
-/* A command, or a list of options: its name, and which lists it has. */
-typedef struct group {
-    const char *name;
+/* A function, whose body, inside the text, is read where it is called. */
+typedef struct function {
+    const char *name, *start, *body, *end; /* the line of its body starts there */
     size_t name_length;
-    uint64_t lists;
-    bool options; /* it has some, and what stands before them is whole */
-    calc_script_command command;
-} group;
+    int line;
+    bool called;
+} function;
+
+/* What the script has said so far, also in functions. */
+typedef struct said {
+    variable variable[MAX_VARIABLES];
+    size_t count;
+    function function[MAX_FUNCTIONS];
+    int functions, calls;
+    bool lost; /* it was more than fits: no variable is known */
+    calc_script_group group[CALC_COMMANDS_MAX];
+    int groups;
+    calc_slurm job;
+    bool started; /* the sizes of the job are settings already */
+    int looks;    /* variables and ends that were looked for: values may double each other */
+    int branches, blocks; /* of if and case that are open; of loops and braces */
+    bool chained, after;  /* a test decides on what follows; or any command */
+} said;
 
 typedef struct script script;
 struct script {
     const char *name; /* of the file; NULL: there is none, or enough of them are read */
-    script *sourced;  /* scripts that it reads, which have the texts of variables */
+    script *sourced;  /* scripts and functions that it reads, which have the texts of variables */
     char *text;
     const char *end;
     int line;
     const char *line_start;
     char quote; /* quote of a string whose words are read one by one; else 0 */
-    variable variable[MAX_VARIABLES];
-    size_t variable_count;
-    int expansions;      /* so far; limited because variables may double each other */
-    int branches;        /* of if and case that are open */
-    bool tests, joined;  /* the command is a test; it ends with an operator */
-    bool chained, taken; /* a test decides on what follows; the word has what a branch has set */
-    group group[CALC_COMMANDS_MAX];
-    int groups, command, list; /* those that the next word is of; -1: none */
-    int list_depth;            /* parentheses around the list; -1: those of a command */
-    uint64_t used;             /* lists that the word has */
-    bool first, module;        /* the next word is the program of a command; a module of Python */
-    bool parted;               /* the word has a variable that stands in no quotes */
-    bool sources;              /* the next word is a script that is read here */
-    bool keys;                 /* words of the command may set keys of its configuration */
+    said said;
+    size_t mark, quoted, outside[MAX_DEPTH]; /* variables before the command, before the string,
+                                                before each open parenthesis */
+    char naming; /* what follows are names, 'u' without a value; 'f': one is; 'p': none; 0: none */
+    const char *word_at;
+    bool body;        /* of a function */
+    const char *here; /* the word that ends a here-document; NULL: there is none */
+    size_t here_length, here_mark;
+    bool declares, local; /* the first word of the command says what NAME=value sets */
+    int unsure[2];        /* lines of a variable in the word, as calc_setting has them */
+    bool tests, joined;   /* the command is a test; it ends with an operator */
+    bool taken;           /* the word has what a branch has set */
+    int command, list;    /* those that the next word is of; -1: none */
+    int list_depth;       /* parentheses around the list; -1: those of a command */
+    uint64_t used;        /* lists that the word has */
+    bool first, module;   /* the next word is the program of a command; a module of Python */
+    bool launched;        /* variables are asked for that only one program has */
+    bool parted;          /* the word has a variable that stands in no quotes */
+    bool sources;         /* the next word is a script that is read here */
+    bool keys;            /* words of the command may set keys of its configuration */
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
     int lists;   /* parentheses that are open */
     bool closed; /* a list or a command has ended, and no option has followed */
-    calc_slurm job;
-    bool started; /* the sizes of the job are settings already */
 };
 
 static void put(script *s, char c)
@@ -156,6 +96,7 @@ static void drop_word(script *s)
 {
     s->word_length = 0;
     s->used = 0;
+    s->unsure[0] = s->unsure[1] = 0;
     s->has_word = s->taken = false;
 }
 
@@ -166,79 +107,68 @@ static void put_text(script *s, const char *at, const char *end)
     }
 }
 
-static bool is_name(char c)
+static void add_variable(script *s, variable v)
 {
-    return isalnum((unsigned char)c) || c == '_';
+    said *d = &s->said;
+    d->lost = d->lost || d->count == MAX_VARIABLES;
+    if (d->lost) {
+        return;
+    }
+    v.before = d->count;
+    v.line = s->line;
+    for (size_t i = d->count; i > 0 && !v.local; i--) { /* "local NAME" stands before it */
+        const variable *known = &d->variable[i - 1];
+        bool same =
+            known->name_length == v.name_length && memcmp(known->name, v.name, v.name_length) == 0;
+        v.local = same && known->local && !known->until;
+    }
+    v.branch = d->branches > 0 || d->blocks > 0 || d->chained || d->after;
+    d->variable[d->count++] = v;
 }
 
-static size_t name_length(const char *at, const char *end)
+/* Hides the variables since a mark from what follows. @param all  not only local ones */
+static void hide_variables(script *s, size_t mark, bool all)
 {
-    size_t length = 0;
-    while (at + length < end && is_name(at[length])) {
-        length++;
+    for (size_t i = mark; i < s->said.count; i++) {
+        variable *v = &s->said.variable[i];
+        v->until = !v->until && (all || v->local) ? s->said.count : v->until;
     }
-    return length;
 }
 
-/* The end of what begins with `open` at `at`; NULL if it is too far away, or others were. */
-static const char *closing(script *s, const char *at, const char *end, char open, char close)
+/* The last value given to a name among the first `count` variables, without a value if it depends
+ * on what runs; NULL if there is none. */
+static const variable *find_variable(script *s, const char *name, size_t length, size_t count)
 {
-    int depth = 0;
-    if (s->expansions++ >= MAX_EXPANSIONS) {
-        return NULL;
-    }
-    end = end - at < WORD_SIZE ? end : at + WORD_SIZE;
-    for (; at < end; at++) {
-        depth += (*at == open) - (*at == close);
-        if (depth == 0) {
-            return at;
-        }
-    }
-    return NULL;
-}
-
-/* Its sizes as options of the launcher, before all others, which may say something else. */
-static bool put_job(script *s, calc_settings *settings)
-{
-    static const char *const options[][2] = {{"--nnodes", "SLURM_NNODES"},
-                                             {"--nproc-per-node", "SLURM_GPUS_ON_NODE"}};
-    bool good = true;
-    for (size_t i = 0; i < sizeof options / sizeof *options && !s->started; i++) {
-        int64_t value = calc_slurm_value(&s->job, options[i][1], strlen(options[i][1]));
-        good = good && (value <= 0 || calc_settings_put(settings, options[i][0],
-                                                        CALC_TEXT(32, "%lld", (long long)value)));
-    }
-    s->started = true;
-    return good;
-}
-
-/* The last value given to a name among the first `count` variables; NULL if there is none, or if it
- * depends on the branch that is taken. */
-static const variable *find_variable(const script *s, const char *name, size_t length, size_t count)
-{
+    static const variable unknown = {.unknown = true};
     const variable *last = NULL;
-    for (size_t i = count; i > 0; i--) {
-        const variable *v = &s->variable[i - 1];
-        if (v->name_length != length || memcmp(v->name, name, length) != 0) {
+    bool sure = !s->said.lost;
+    for (size_t i = count; i > 0 && sure; i--) {
+        const variable *v = &s->said.variable[i - 1];
+        if (v->name_length != length || memcmp(v->name, name, length) != 0 ||
+            (v->until && count >= v->until && !s->launched)) {
             continue;
         }
-        if (last && (v->value_length != last->value_length ||
-                     memcmp(v->value, last->value, v->value_length) != 0)) {
-            return NULL;
-        }
+        bool same = !last || (!v->value == !last->value && !v->adds && !last->adds &&
+                              v->value_length == last->value_length &&
+                              (!v->value || memcmp(v->value, last->value, v->value_length) == 0));
         last = last ? last : v;
+        sure = same && !v->unknown;
+        if (!sure && !s->unsure[0]) {
+            s->unsure[0] = last->line;
+            s->unsure[1] = same ? 0 : v->line;
+        }
         if (!v->branch) {
             break;
         }
     }
-    return last;
+    return !sure ? &unknown : last && last->value ? last : NULL;
 }
 
 /* The list of that name; -1: there is none. */
 static int find_group(const script *s, const char *name, size_t length)
 {
-    for (int i = 0; i < s->groups; i++) {
-        const group *g = &s->group[i];
+    for (int i = 0; i < s->said.groups; i++) {
+        const calc_script_group *g = &s->said.group[i];
         if (g->name && g->name_length == length && memcmp(g->name, name, length) == 0) {
             return i;
         }
@@ -254,16 +184,16 @@ static int open_group(script *s, const char *name, size_t length)
     if (known >= 0) {
         return known;
     }
-    group *last = s->groups > 0 ? &s->group[s->groups - 1] : NULL;
+    calc_script_group *last = s->said.groups > 0 ? &s->said.group[s->said.groups - 1] : NULL;
     bool empty = last && !last->name && !last->options && !last->lists;
-    s->groups += !empty && s->groups < CALC_COMMANDS_MAX;
-    group *g = &s->group[s->groups - 1];
+    s->said.groups += !empty && s->said.groups < CALC_COMMANDS_MAX;
+    calc_script_group *g = &s->said.group[s->said.groups - 1];
     s->command = empty ? -1 : s->command;
     g->command.words[0] = '\0';
     g->name = name;
     g->name_length = length;
     g->command.line = name ? 0 : s->line;
-    return s->groups - 1;
+    return s->said.groups - 1;
 }
 
 static const char *expand(script *s, const char *at, const char *end, size_t count);
@@ -290,18 +220,20 @@ static const char quotes[] = "\"'";
 static bool put_named(script *s, const char *name, size_t length, size_t count)
 {
     const variable *v = find_variable(s, name, length, count);
-    int64_t of_job = v ? 0 : calc_slurm_value(&s->job, name, length);
+    bool known = v && v->value;
+    int64_t of_job = v ? 0 : calc_slurm_value(&s->said.job, name, length);
     char number[32];
     int list = find_group(s, name, length);
     s->used |= list >= 0 ? UINT64_C(1) << list : 0;
     s->has_word = s->has_word || list >= 0;
-    if (v) {
+    if (known) {
         s->taken = s->taken || v->branch;
-        put_value(s, v->value, v->value + v->value_length, (size_t)(v - s->variable), quotes);
+        known = !v->adds || put_named(s, name, length, v->before) || !s->unsure[0];
+        put_value(s, v->value, v->value + v->value_length, v->before, quotes);
     } else if (of_job > 0) {
         put_text(s, number, number + snprintf(number, sizeof number, "%lld", (long long)of_job));
     }
-    return v || of_job > 0 || list >= 0;
+    return known || of_job > 0 || list >= 0;
 }
 
 /* The value of an expression, or the expression itself if a variable in it is not known.
@@ -311,7 +243,7 @@ static void put_arithmetic(script *s, const char *whole, const char *at, const c
 {
     size_t mark = s->word_length;
     for (const char *c = at; c < end;) {
-        size_t length = isdigit((unsigned char)*c) ? 0 : name_length(c, end);
+        size_t length = isdigit((unsigned char)*c) ? 0 : calc_shell_name(c, end);
         if (*c == '$') {
             c = expand(s, c, end, count);
         } else {
@@ -334,7 +266,7 @@ static void put_arithmetic(script *s, const char *whole, const char *at, const c
 /* Expands ${NAME}, ${NAME:-DEFAULT} or ${NAME[@]}. @return whether it has a value */
 static bool expand_braces(script *s, const char *name, const char *close, size_t count)
 {
-    size_t length = name_length(name, close);
+    size_t length = calc_shell_name(name, close);
     const char *after = name + length;
     const char *value = after + (*after == ':'); /* then - or = */
     bool or_default = value < close && (*value == '-' || *value == '=');
@@ -342,16 +274,23 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
     if (length == 0 || !(plain || or_default)) {
         return false;
     }
-    bool set =
-        !or_default || calc_slurm_sets(name, length) || find_variable(s, name, length, count);
+    const variable *v = or_default ? find_variable(s, name, length, count) : NULL;
+    if (v && v->value && v->branch) {
+        s->unsure[0] = v->line;
+        return false;
+    }
+    bool set = !or_default || calc_slurm_sets(name, length) || v;
     if (set && put_named(s, name, length, count)) {
         return true;
     }
+    or_default = or_default && !v;
     if (or_default) {
         put_value(s, value + 1, close, count, quotes);
-        if (*value == '=' && count == s->variable_count && count < MAX_VARIABLES) {
-            s->variable[s->variable_count++] =
-                (variable){name, value + 1, length, (size_t)(close - value - 1), false};
+        if (*value == '=' && count == s->said.count) {
+            add_variable(s, (variable){.name = name,
+                                       .value = value + 1,
+                                       .name_length = length,
+                                       .value_length = (size_t)(close - value - 1)});
         }
     }
     return or_default;
@@ -364,8 +303,8 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
     char open = at + 1 < end ? at[1] : '\0';
     const char *name = at + 1;
     const char *close = NULL;
-    if (s->expansions++ < MAX_EXPANSIONS && (open == '{' || open == '(')) {
-        close = closing(s, name, end, open, open == '{' ? '}' : ')');
+    if (s->said.looks++ < CALC_SHELL_LOOKS && (open == '{' || open == '(')) {
+        close = calc_shell_closing(name, end, open, open == '{' ? '}' : ')', &s->said.looks);
     }
     if (close && open == '(') {
         bool doubled = name[1] == '(' && close[-1] == ')';
@@ -379,68 +318,21 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
     if (close && expand_braces(s, name + 1, close, count)) {
         return close + 1;
     }
-    size_t length = open == '{' ? 0 : name_length(name, end);
-    if (length > 0 && s->expansions < MAX_EXPANSIONS && put_named(s, name, length, count)) {
+    size_t length = open == '{' ? 0 : open == '@' || open == '*' ? 1 : calc_shell_name(name, end);
+    if (length > 0 && s->said.looks < CALC_SHELL_LOOKS &&
+        put_named(s, open == '*' ? "@" : name, length, count)) {
+        s->parted = s->parted || open == '@' || open == '*';
         return name + length;
     }
     put(s, '$');
     return name;
 }
 
-/* The closing quote of a string; the end of the text if there is none. */
-static const char *string_end(const script *s, const char *at)
-{
-    char quote = *at++;
-    while (at < s->end && *at != quote) {
-        at += *at == '\\' && quote == '"' && at + 1 < s->end ? 2 : 1;
-    }
-    return at < s->end ? at : s->end;
-}
-
-/* Whether a string holds options and not one value. */
-static bool holds_options(const char *at, const char *end)
-{
-    for (; at + 2 < end; at++) {
-        if (at[0] == '-' && at[1] == '-' && isalpha((unsigned char)at[2])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Where the text of a command begins whose output it is, as of $(cat <<END ...), if it holds
- * options; else NULL. */
-static const char *quoted_text(script *s, const char *at)
-{
-    bool command = s->end - at > 6 && memcmp(at, "$(cat", 5) == 0 && !is_name(at[5]);
-    const char *close = command ? closing(s, at + 1, s->end, '(', ')') : NULL;
-    return close && holds_options(at, close) ? at + 5 : NULL;
-}
-
-/* The end of a value; NULL if a string in it holds options or does not end. */
-static const char *value_end(script *s, const char *at)
-{
-    while (at < s->end && !isspace((unsigned char)*at) && *at != ';' && *at != '(') {
-        bool string = *at == '"' || *at == '\'' || *at == '`';
-        const char *close = at;
-        if (string) {
-            close = string_end(s, at);
-            if (close >= s->end || (*at != '`' && holds_options(at, close))) {
-                return NULL;
-            }
-        } else if (*at == '$' && at + 1 < s->end && (at[1] == '(' || at[1] == '{')) {
-            close = closing(s, at + 1, s->end, at[1], at[1] == '(' ? ')' : '}');
-        }
-        at = close ? close + 1 : at + 1;
-    }
-    return at;
-}
-
-/* Remembers NAME=value at the start of a word; NAME+=value is passed over. @return the rest; NULL
- * if there is none */
+/* Remembers NAME=value, or NAME+=value, at the start of a word. @return the rest; NULL if there is
+ * none */
 static const char *assignment(script *s, const char *at)
 {
-    size_t length = name_length(at, s->end);
+    size_t length = calc_shell_name(at, s->end);
     size_t adds = s->end - at > (ptrdiff_t)length && at[length] == '+';
     const char *value = at + length + adds + 1;
     if (length == 0 || isdigit((unsigned char)*at) || value > s->end || value[-1] != '=' ||
@@ -449,8 +341,8 @@ static const char *assignment(script *s, const char *at)
     }
     s->joined = false;
     bool quoted = value < s->end && (*value == '"' || *value == '\'');
-    const char *text = quoted_text(s, value + quoted);
-    const char *end = text ? NULL : value_end(s, value);
+    const char *text = calc_shell_options(value + quoted, s->end, &s->said.looks);
+    const char *end = text ? NULL : calc_shell_value_end(value, s->end, &s->said.looks);
     if (!end || (end < s->end && *end == '(')) {
         s->list = open_group(s, at, length);
         s->list_depth = text ? -1 : s->lists; /* -1: the output of a command is the list */
@@ -458,11 +350,17 @@ static const char *assignment(script *s, const char *at)
     if (!end) {
         return text ? text : value;
     }
-    quoted = quoted && string_end(s, value) + 1 == end;
-    if (s->variable_count < MAX_VARIABLES && !adds) {
-        s->variable[s->variable_count++] =
-            (variable){at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0),
-                       s->branches > 0 || s->chained};
+    quoted = quoted && calc_shell_string_end(value, s->end) + 1 == end;
+    if (!adds || find_group(s, at, length) < 0) {
+        bool own = s->list >= 0 || !(s->first || s->declares); /* a word of a program */
+        add_variable(s, (variable){.name = at,
+                                   .value = value + quoted,
+                                   .name_length = length,
+                                   .value_length = (size_t)(end - value) - (quoted ? 2 : 0),
+                                   .until = own && !s->naming ? s->said.count + 1 : 0,
+                                   .unknown = s->naming && !strchr("pu", s->naming),
+                                   .adds = adds,
+                                   .local = s->local});
     }
     return end;
 }
@@ -472,28 +370,62 @@ static const char *assignment(script *s, const char *at)
 static void place_word(script *s, bool option)
 {
     static const char before[] = " ! { } if then elif else fi while until for do done case esac "
-                                 "time exec eval nohup sudo env export declare local readonly ";
-    bool first = s->first && s->list < 0;
-    s->branches += first && calc_is_word(" if case ", s->word);
-    s->branches -= first && s->branches > 0 && calc_is_word(" fi esac ", s->word);
-    s->joined = s->list < 0 &&
-                (calc_is_word(" && || | & ", s->word) || (first && calc_is_word(before, s->word)));
+                                 "time exec eval nohup sudo env export declare local readonly "
+                                 "typeset select ";
+    static const char naming[] = " unset read mapfile readarray getopts let for printf eval ";
+    bool first = s->first && s->list < 0, outside = s->list < 0;
+    bool and_or = outside && calc_is_word(" && || ", s->word);
+    bool beside = outside && calc_is_word(" | & ", s->word);    /* the command, not what runs it */
+    bool sure = first && !s->joined && s->said.count > s->mark; /* an assignment: it succeeds */
+    s->joined = and_or || beside || (first && calc_is_word(before, s->word));
+    if (beside || (first && !and_or && !option && !s->declares)) {
+        hide_variables(s, s->mark, true);
+    }
+    const char *name = s->word_at + (strchr(quotes, *s->word_at) != NULL);
+    bool named = s->naming && s->naming != 'p' && calc_shell_is_name(*name) &&
+                 !isdigit((unsigned char)*name);
+    if (named) {
+        variable v = {.name = name,
+                      .name_length = calc_shell_name(name, s->end),
+                      .unknown = s->naming != 'u',
+                      .local = s->local};
+        int list = s->naming == 'u' ? find_group(s, name, v.name_length) : -1;
+        if (list >= 0) {
+            s->said.group[list].name_length = 0;
+        }
+        add_variable(s, v);
+        s->mark = s->said.count;
+    }
+    bool declares = first && calc_is_word(" export declare local readonly typeset ", s->word);
+    s->local = declares ? s->body && strchr("dlt", s->word[0]) : s->local && !s->joined;
+    s->declares = declares || (s->declares && !s->joined);
+    s->naming = declares && s->local                             ? 'u'
+                : first && calc_is_word(naming, s->word)         ? s->word[0]
+                : s->naming == 'p' && strcmp(s->word, "-v") == 0 ? 'f'
+                : s->joined || (named && s->naming == 'f')       ? '\0'
+                                                                 : s->naming;
+    s->said.branches += first && calc_is_word(" if case ", s->word);
+    s->said.branches -= first && s->said.branches > 0 && calc_is_word(" fi esac ", s->word);
+    s->said.blocks += first && calc_is_word(" while until for select { ", s->word);
+    s->said.blocks -= first && s->said.blocks > 0 && calc_is_word(" done } ", s->word);
     if (s->joined) {
-        s->chained = s->chained || (s->tests && (s->word[0] == '&' || s->word[0] == '|'));
+        s->mark = s->said.count;
+        s->said.chained = s->said.chained || (s->tests && (and_or || beside));
+        s->said.after = s->said.after || (and_or && !sure);
         s->first = s->closed = true;
         s->tests = false;
         return;
     }
     s->tests = s->tests || (first && calc_is_word(" [ [[ test ", s->word));
-    bool plain = s->command >= 0 && s->group[s->command].options &&
-                 !s->group[s->command].command.words[0]; /* options, and no command */
+    bool plain = s->command >= 0 && s->said.group[s->command].options &&
+                 !s->said.group[s->command].command.words[0]; /* options, and no command */
     if (s->list < 0 && (s->command < 0 || (first && !option && !plain))) {
         s->command = open_group(s, NULL, 0);
         s->closed = true;
     }
-    group *g = &s->group[s->list < 0 ? s->command : s->list];
+    calc_script_group *g = &s->said.group[s->list < 0 ? s->command : s->list];
     const char *slash = strrchr(s->word, '/');
-    bool program = s->module || is_server(s->word) ||
+    bool program = s->module || calc_word_is_image(s->word) ||
                    (s->word_length > 3 && strcmp(s->word + s->word_length - 3, ".py") == 0);
     s->module = strcmp(s->word, "-m") == 0;
     g->lists |= s->used;
@@ -506,7 +438,7 @@ static void place_word(script *s, bool option)
 }
 
 static bool flush(script *s, calc_settings *settings, int line, int column);
-static bool read_script(script *s, calc_settings *settings);
+static bool read_script(script *s, calc_settings *settings, const char *at);
 
 /* @return with a copy of the text, which is edited; NULL: there is no memory for it */
 static script *open_script(const char *text, size_t length, const char *name)
@@ -514,13 +446,34 @@ static script *open_script(const char *text, size_t length, const char *name)
     script *s = calloc(1, sizeof *s + length + 1);
     if (s) {
         s->name = name;
-        s->line_start = s->text = memcpy(s + 1, text, length);
+        s->word_at = s->line_start = s->text = memcpy(s + 1, text, length);
         s->end = s->text + length;
         s->line = 1;
         s->command = s->list = -1;
         s->first = s->closed = true;
     }
     return s;
+}
+
+/* Reads a part of the script, or another one, from `at` on. What decides in it may be otherwise the
+ * next time, and so it is a copy. @return false: there is no memory */
+static bool read_part(script *s, calc_settings *settings, const char *start, const char *at,
+                      const char *end, int line)
+{
+    script *part = open_script(start, (size_t)(end - start), NULL);
+    if (!part) {
+        return false;
+    }
+    part->sourced = s->sourced;
+    part->said = s->said;
+    part->mark = s->said.count;
+    part->line = line;
+    part->body = at != start || s->body;
+    bool good = read_script(part, settings, part->text + (at - start));
+    s->said = part->said;
+    s->sourced = part;
+    s->command = -1;
+    return good;
 }
 
 /* Takes the variables of a script that is read here; that one reads no others. */
@@ -532,19 +485,10 @@ static bool take_sourced(script *s, const calc_setting *named)
     if (!s->name || calc_named_open(s->name, named, path, &text) != CALC_OK) {
         return true;
     }
-    script *other = open_script(text.data, text.length, NULL);
+    bool good = read_part(s, &ignored, text.data, text.data, text.data + text.length, 1);
     calc_text_free(&text);
-    if (other) {
-        memcpy(other->variable, s->variable, sizeof s->variable);
-        other->variable_count = s->variable_count;
-        (void)read_script(other, &ignored);
-        memcpy(s->variable, other->variable, sizeof s->variable);
-        s->variable_count = other->variable_count;
-        other->sourced = s->sourced;
-        s->sourced = other;
-    }
     calc_settings_free(&ignored);
-    return other != NULL;
+    return good;
 }
 
 /* Takes what a variable that stands in no quotes has as the words that a shell makes of it. */
@@ -552,6 +496,7 @@ static bool flush_parts(script *s, calc_settings *settings, int line, int column
 {
     char *whole = strndup(s->word, s->word_length);
     uint64_t used = s->used;
+    const int unsure[2] = {s->unsure[0], s->unsure[1]};
     bool good = whole != NULL;
     s->parted = false;
     for (char *at = whole; good && *at; at += strspn(at, " \t\n\\")) {
@@ -560,6 +505,7 @@ static bool flush_parts(script *s, calc_settings *settings, int line, int column
         memmove(s->word, at, length);
         s->has_word = length > 0;
         s->used = used;
+        memcpy(s->unsure, unsure, sizeof unsure);
         used = 0;
         good = flush(s, settings, line, column);
         at += length;
@@ -581,7 +527,8 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
     bool named = s->used && s->word[strspn(s->word, " ")] == '\0';
     if (s->has_word) {
         bool option = calc_settings_is_option(s->word);
-        good = put_job(s, settings);
+        good = s->said.started || calc_slurm_put(&s->said.job, settings);
+        s->said.started = true;
         bool own = s->sources && !strchr("/~", s->word[0]) && strstr(s->word, ".sh");
         calc_setting *source = own ? calc_settings_put(settings, "source", s->word) : NULL;
         good = good && (!own || (source && take_sourced(s, source)));
@@ -589,27 +536,32 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         place_word(s, option);
         /* What follows a list of options is no value of the last one. */
         bool starts = s->closed || settings->count == 0;
-        s->closed = s->closed && !option && !serves(s->word) && !is_server(s->word);
+        s->closed =
+            s->closed && !option && !calc_word_serves(s->word) && !calc_word_is_image(s->word);
         /* A second one that is not known may be a list, whose options are read where they are. */
         calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
         bool list = s->word[0] == '$' && last && last->length > 0;
         const char *name = s->word + list + (list && s->word[1] == '{');
         bool open = list && !named && !strchr(last->value, '>') && !strpbrk(s->word, "(/.") &&
-                    is_name(name[0]) && strcmp(last->key, s->word) != 0 &&
+                    calc_shell_is_name(name[0]) && strcmp(last->key, s->word) != 0 &&
                     !calc_slurm_sets(name, strlen(name));
         size_t before = settings->count;
         bool placed = named || list || s->joined;
-        good = good && (open ? calc_settings_put(settings, s->word, s->word) != NULL
-                             : placed || take_word(settings, s->word, starts, 0, line, column));
-        if (good && !placed && s->taken && settings->count > 0) {
-            settings->item[settings->count - 1].conditional = true;
+        good = good &&
+               (open ? calc_settings_put(settings, s->word, s->word) != NULL
+                     : placed || calc_settings_take(settings, s->word, starts, 0, line, column));
+        if (good && !placed && settings->count > 0) {
+            last = &settings->item[settings->count - 1];
+            last->conditional |= s->taken;
+            memcpy(last->unsure, s->unsure[0] ? s->unsure : last->unsure, sizeof s->unsure);
         }
         if (settings->count > before) {
-            settings->item[before].conditional |= s->branches > 0 || s->chained;
+            settings->item[before].conditional |= s->said.branches > 0 || s->said.chained;
             s->keys = !strchr("-$", settings->item[before].key[0]);
-            int of = s->list < 0 ? s->command : s->list;
-            s->group[of].options = true;
-            settings->item[before].list = UINT64_C(1) << of;
+            s->said.group[s->list < 0 ? s->command : s->list].options = true;
+        }
+        for (; before < settings->count; before++) { /* also the image of a server */
+            settings->item[before].list = UINT64_C(1) << (s->list < 0 ? s->command : s->list);
         }
     }
     drop_word(s);
@@ -626,12 +578,12 @@ static const char *take_character(script *s, const char *at)
             end++;
         }
         if (end + 1 < s->end && *end == '\\') {
-            put_value(s, at + 2, end, s->variable_count, "");
+            put_value(s, at + 2, end, s->said.count, "");
             return end + 2;
         }
     }
     if (escaped && s->quote == '"' && at[1] == '$') {
-        return expand(s, at + 1, s->end, s->variable_count);
+        return expand(s, at + 1, s->end, s->said.count);
     }
     if (escaped) {
         put(s, at[1]);
@@ -639,20 +591,23 @@ static const char *take_character(script *s, const char *at)
     }
     if (*at == '$') {
         s->parted = true;
-        const char *quoted_in = quoted_text(s, at);
-        return quoted_in ? quoted_in : expand(s, at, s->end, s->variable_count);
+        const char *quoted_in = calc_shell_options(at, s->end, &s->said.looks);
+        return quoted_in ? quoted_in : expand(s, at, s->end, s->said.count);
     }
     if (*at == '"' || *at == '\'') {
-        const char *end = string_end(s, at);
-        if (end >= s->end || holds_options(at, end)) {
-            s->quote = s->quote || end >= s->end ? s->quote : *at;
+        const char *end = calc_shell_string_end(at, s->end);
+        if (end >= s->end || calc_shell_has_options(at, end)) {
+            if (!s->quote && end < s->end) {
+                s->quote = *at;
+                s->quoted = s->said.count;
+            }
             return at + 1;
         }
         s->has_word = true;
         if (*at == '\'') {
             put_text(s, at + 1, end);
         } else {
-            put_value(s, at + 1, end, s->variable_count, "");
+            put_value(s, at + 1, end, s->said.count, "");
         }
         return end + 1;
     }
@@ -673,56 +628,14 @@ static void end_word(script *s, const char *at)
         s->list = -1;
     }
     if (s->list < 0 && (ends_line(s, at) || strchr(";()`", *at))) {
-        s->chained = s->chained && s->joined;
+        s->said.chained = s->said.chained && s->joined;
+        s->said.after = s->said.after && s->joined;
         s->tests = s->tests && s->joined;
         s->first = true;
+        s->declares = s->local = false;
+        s->naming = '\0';
+        s->mark = s->said.count;
     }
-}
-
-/* Passes over a comment, which may be a directive of Slurm. @return the end of the line */
-static const char *take_comment(script *s, const char *at)
-{
-    static const char directive[] = "#SBATCH ";
-    size_t left = (size_t)(s->end - at);
-    const char *newline = memchr(at, '\n', left);
-    const char *end = newline ? newline : s->end;
-    if ((size_t)(end - at) >= sizeof directive - 1 && memcmp(at, directive, 8) == 0) {
-        calc_slurm_directive(&s->job, at + 8, end);
-    }
-    return end;
-}
-
-/* Says of each setting which commands have it, by whatever lists. */
-static bool name_commands(const script *s, calc_settings *settings)
-{
-    settings->command = calloc((size_t)s->groups + 1, sizeof *settings->command);
-    if (!settings->command) {
-        return false;
-    }
-    settings->commands = (size_t)s->groups;
-    for (size_t i = 0; i < settings->commands; i++) {
-        uint64_t has = UINT64_C(1) << i, before = 0;
-        char *mine = settings->command[i].words;
-        settings->command[i] = s->group[i].command;
-        while (has != before && !s->group[i].name) {
-            before = has;
-            for (size_t k = 0; k < settings->commands; k++) {
-                has |= has >> k & 1 ? s->group[k].lists : 0;
-            }
-        }
-        for (size_t k = 0; k < settings->commands && !s->group[i].name; k++) {
-            const char *words = s->group[k].command.words;
-            if (k != i && has >> k & 1 && words[0]) { /* a list that begins with the program */
-                calc_append(mine, sizeof settings->command[i].words, "%s%s", mine[0] ? " " : "",
-                            words);
-            }
-        }
-        for (size_t k = 0; k < settings->count && !s->group[i].name; k++) {
-            calc_setting *setting = &settings->item[k];
-            setting->commands |= has & setting->list ? UINT64_C(1) << i : 0;
-        }
-    }
-    return true;
 }
 
 /* calc_shell_values.value: without variables that something else may have set */
@@ -730,23 +643,136 @@ static bool known_value(void *context, const char *at, const char *end, char *wo
 {
     script *s = context;
     bool plain = *at == '\'' && memchr(at, '$', (size_t)(end - at));
-    put_value(s, at, end, s->variable_count, quotes);
+    put_value(s, at, end, s->said.count, quotes);
     s->word[s->word_length] = '\0';
-    bool known = !plain && s->word_length < CALC_SHELL_WORD && !strpbrk(s->word, "$`");
+    bool known = !plain && s->word_length < CALC_SHELL_WORD && !strpbrk(s->word, "$`") &&
+                 (!s->taken || s->launched);
     strcpy(word, known ? s->word : "");
     drop_word(s);
     return known;
 }
 
-static bool read_script(script *s, calc_settings *settings)
+/* @return the end of a part of the script, which is not read */
+static const char *pass_over(script *s, const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        s->line += *at == '\n';
+        s->line_start = *at == '\n' ? at + 1 : s->line_start;
+    }
+    return at;
+}
+
+/* Reads a function, with the variables at hand and those of the command that calls it.
+ * @return false: there is no memory */
+static bool read_function(script *s, calc_settings *settings, function *f)
+{
+    f->called = true;
+    bool good = read_part(s, settings, f->start, f->body, f->end, f->line);
+    hide_variables(s, s->mark, false);
+    s->closed = true;
+    s->first = s->joined = false;
+    return good;
+}
+
+/* Takes a function, which is read where it is called, and ((NAME=...)), which begins at *at.
+ * @param at  moves behind what is read no more
+ * @return false: there is no memory */
+static bool take_command(script *s, calc_settings *settings, const char **at)
+{
+    said *d = &s->said;
+    const char *name = *at, *close;
+    size_t length = 0;
+    while (calc_shell_is_name(name[length]) ||
+           (length > 0 && name[length] && strchr("-.:", name[length]))) {
+        length++;
+    }
+    bool defines = calc_word_in("function", name, length);
+    if (defines) {
+        name += length + strspn(name + length, " \t");
+        length = strcspn(name, " \t\r\n(){;");
+    }
+    const char *body = name + length + strspn(name + length, " \t");
+    defines = defines || (length > 0 && strncmp(body, "()", 2) == 0);
+    body += strncmp(body, "()", 2) == 0 ? 2 : 0;
+    body += strspn(body, " \t\r\n");
+    close =
+        defines && *body == '{' ? calc_shell_closing(body, s->end, '{', '}', &s->said.looks) : NULL;
+    if (close) {
+        (void)pass_over(s, *at, body);
+        bool near = body - s->line_start < WORD_SIZE;
+        d->lost = d->lost || d->functions == MAX_FUNCTIONS;
+        if (!d->lost) {
+            d->function[d->functions++] = (function){
+                name, near ? s->line_start : body, body + 1, close, length, s->line, false};
+        }
+        *at = pass_over(s, body, close + 1);
+        return true;
+    }
+    for (int i = d->functions; i > 0 && !defines; i--) {
+        function *f = &d->function[i - 1];
+        if (f->name_length == length && memcmp(*at, f->name, length) == 0 &&
+            strchr(" \t\r\n;&|)", (*at)[length])) {
+            d->lost = d->lost || d->calls++ >= MAX_FUNCTIONS;
+            const char *words = *at + length, *last = words;
+            while (last < s->end && (!strchr("\n;&|)<>", *last) || last[-1] == '\\')) {
+                last++;
+            }
+            add_variable(s, (variable){.name = "@",
+                                       .value = words,
+                                       .name_length = 1,
+                                       .value_length = (size_t)(last - words)});
+            for (size_t k = s->mark; k < d->count; k++) {
+                d->variable[k].local = true; /* with "A=1" before the name */
+            }
+            *at = pass_over(s, *at, last);
+            return d->lost || read_function(s, settings, f);
+        }
+    }
+    if (strncmp(*at, "((", 2) == 0 &&
+        (close = calc_shell_closing(*at, s->end, '(', ')', &s->said.looks))) {
+        name = *at + strspn(*at, "(+- \t");
+        length = calc_shell_name(name, close);
+        const char *sign = name + length + strspn(name + length, " \t");
+        bool steps = (strchr("+-", *sign) && sign[1] == *sign) || strchr("+-", name[-1]);
+        sign += strchr("+-*/%", *sign) != NULL;
+        if (length > 0 && (steps || (*sign == '=' && sign[1] != '='))) {
+            add_variable(s, (variable){.name = name, .name_length = length, .unknown = true});
+        }
+        *at = pass_over(s, *at, close + 1);
+        s->first = s->joined = false;
+    }
+    return true;
+}
+
+/* Notes the word that ends a here-document at "<<"; at the start of a line that document may end.
+ */
+static void take_here(script *s, const char *at)
+{
+    if (!s->here && strncmp(at, "<<", 2) == 0 && at[2] != '<' && at[-1] != '<') {
+        at += 2 + strspn(at + 2, "- \t\\\"'");
+        s->here_length = calc_shell_name(at, s->end);
+        s->here = s->here_length > 0 ? at : NULL;
+        s->here_mark = SIZE_MAX;
+    } else if (s->here && at[-1] == '\n') {
+        s->here_mark = s->here_mark < s->said.count ? s->here_mark : s->said.count;
+        at += strspn(at, "\t");
+        if (strncmp(at, s->here, s->here_length) == 0 && !calc_shell_is_name(at[s->here_length])) {
+            hide_variables(s, s->here_mark, true);
+            s->here = NULL;
+        }
+    }
+}
+
+/* Reads from a place up to the end of the script. @return false: there is no memory */
+static bool read_script(script *s, calc_settings *settings, const char *at)
 {
     const calc_shell_values values = {known_value, s};
-    const char *at = s->text;
-    int line = 1, column = 1;
+    int line = s->line, column = 1;
     while (at < s->end) {
         /* In a command parentheses are of a value, "([0]*3+[1]*58)", which lacks its quotes. */
         bool of_value = *at == '(' && !s->has_word && !s->quote && s->list < 0 && !s->first;
-        const char *close = of_value ? closing(s, at, s->end, '(', ')') : NULL;
+        const char *close =
+            of_value ? calc_shell_closing(at, s->end, '(', ')', &s->said.looks) : NULL;
         if (close) {
             line = s->line;
             column = (int)(at - s->line_start) + 1;
@@ -755,127 +781,91 @@ static bool read_script(script *s, calc_settings *settings)
             at = close + 1;
             continue;
         }
+        bool starts = !s->has_word && s->first && s->list < 0 && !s->quote;
+        if (starts && !isspace((unsigned char)*at)) {
+            const char *before = at;
+            if (s->lists == 0) {
+                calc_shell_decide(s->text + (at - s->text), &values);
+            }
+            if (!isspace((unsigned char)*at) && !take_command(s, settings, &at)) {
+                return false;
+            }
+            if (at != before) {
+                continue;
+            }
+        }
         if (isspace((unsigned char)*at) || *at == '(' || *at == ')' || *at == ';' || *at == '`' ||
             *at == '\0' || (s->quote && *at == s->quote) ||
             (*at == '\\' && at + 1 < s->end && (at[1] == '\n' || at[1] == '\r'))) {
             if (!flush(s, settings, line, column)) {
                 return false;
             }
+            if (*at == '(' && s->lists < MAX_DEPTH) {
+                s->outside[s->lists] = s->list < 0 ? s->said.count : SIZE_MAX;
+            } else if (*at == ')' && s->lists > 0 && s->lists <= MAX_DEPTH) {
+                hide_variables(s, s->outside[s->lists - 1], true);
+            }
             s->lists += (*at == '(') - (*at == ')' && s->lists > 0);
             /* A line ends outside of lists and strings, after an option that has a value. */
             bool ends = ends_line(s, at) && !s->quote && s->lists == 0 && settings->count > 0 &&
                         settings->item[settings->count - 1].length > 0;
             s->closed = s->closed || *at == ')' || *at == ';' || ends;
-            s->quote = s->quote == *at ? '\0' : s->quote;
             end_word(s, at);
-            s->line += *at == '\n';
-            s->line_start = *at == '\n' ? at + 1 : s->line_start;
-            at++;
+            if (s->quote && s->quote == *at) {
+                hide_variables(s, s->quoted, true);
+                s->quote = '\0';
+            }
+            at = pass_over(s, at, at + 1);
+            take_here(s, at);
+            continue;
+        }
+        if (!s->quote && s->list < 0 && strchr("&|", *at) && at[1] == *at) { /* a word of its own */
+            bool good = flush(s, settings, line, column);
+            put_text(s, at, at + 2);
+            if (!good || !flush(s, settings, line, column)) {
+                return false;
+            }
+            at += 2;
             continue;
         }
         if (!s->has_word) {
-            if (s->first && s->list < 0 && !s->quote && s->lists == 0) {
-                calc_shell_decide(s->text + (at - s->text), &values);
-            }
             if (isspace((unsigned char)*at)) {
                 continue;
             }
             line = s->line;
             column = (int)(at - s->line_start) + 1;
-            const char *after = *at == '#' ? take_comment(s, at) : assignment(s, at);
+            s->word_at = at;
+            const char *after = *at == '#' ? at + strcspn(at, "\n") : assignment(s, at);
+            if (after && strncmp(at, "#SBATCH ", 8) == 0) {
+                calc_slurm_directive(&s->said.job, at + 8, after);
+            }
             if (after) {
                 at = after;
                 continue;
             }
         }
+        if (*at == '<' && !s->quote) {
+            take_here(s, at);
+        }
         at = take_character(s, at);
     }
-    return flush(s, settings, line, column) && name_commands(s, settings);
-}
-
-/* Variables that launchers read where no option says it, "NPROC_PER_NODE=8 swift sft ...": a
- * configuration of TorchTitan, and sizes, of which nodes alone are none. Lists of cards, "0,1,2,3",
- * count for programs that start a process for each. */
-static const struct {
-    const char *option, *variable, *programs; /* NULL: any program */
-} launched[] = {
-    {"--job.config_file", "CONFIG_FILE", NULL},
-    {"--nproc-per-node", "NPROC_PER_NODE", NULL},
-    {"--nproc-per-node", "NGPU", NULL},
-    {"--nproc-per-node", "CUDA_VISIBLE_DEVICES", "llamafactory-cli train|deepspeed"},
-    {"--nproc-per-node", "ASCEND_RT_VISIBLE_DEVICES", "llamafactory-cli train|deepspeed"},
-    {"--nnodes", "NNODES", NULL}};
-
-/* Whether a command of the script is one of these programs. */
-static bool runs(const script *s, const char *programs)
-{
-    bool found = false;
-    for (int i = 0; i < s->groups && !found; i++) {
-        const char *words = s->group[i].command.words;
-        for (const char *p = programs; *p && !found; p += strcspn(p, "|"), p += *p == '|') {
-            size_t length = strcspn(p, "|");
-            for (const char *at = words; *at && !found; at++) {
-                found = (at == words || at[-1] == ' ') && strncmp(at, p, length) == 0 &&
-                        at[length] == ' ';
-            }
-        }
-    }
-    return found;
-}
-
-/* Sets the word to how many cards a list has. */
-static void count_cards(script *s, const char *list)
-{
-    int count = 1;
-    for (; *list; list++) {
-        count += *list == ',';
-    }
-    s->word_length = (size_t)snprintf(s->word, WORD_SIZE, "%d", count);
-}
-
-/* Puts what launchers take from variables, and the list of cards of DeepSpeed's. */
-static bool put_launched(script *s, calc_settings *settings)
-{
-    bool good = true, file = false, sizes = false, node = false, all = true;
-    for (size_t i = 0; i < settings->count && good; i++) {
-        const char *key = settings->item[i].key, *value = settings->item[i].value;
-        if (strcmp(key, "--include") == 0 && strncmp(value, "localhost:", 10) == 0) {
-            count_cards(s, value + 10);
-            good = calc_settings_put(settings, launched[1].option, s->word) != NULL;
-            sizes = true;
-            continue;
-        }
-        sizes = sizes || strncmp(key, "--nnodes", 8) == 0 || strncmp(key, "--nproc", 7) == 0;
-        all = all && strncmp(key, "--num_gpus", 10) != 0 && strncmp(key, "--num-gpus", 10) != 0 &&
-              strncmp(key, "--include", 9) != 0 && strcmp(key, "--hostfile") != 0;
-        file = file || strcmp(key, launched[0].option) == 0;
-    }
-    for (size_t i = 0; good && i < sizeof launched / sizeof *launched; i++) {
-        const char *option = launched[i].option, *name = launched[i].variable;
-        const char *programs = launched[i].programs;
-        bool first = i == 0, nodes = strcmp(option, "--nnodes") == 0;
-        bool wanted = first ? !file : settings->count > 0 && (nodes ? node : !sizes && !node);
-        wanted = wanted && (!programs || (all && runs(s, programs)));
-        s->word_length = 0;
-        bool found = wanted && put_named(s, name, strlen(name), s->variable_count);
-        s->word[s->word_length] = '\0';
-        if (programs && isdigit((unsigned char)s->word[0])) {
-            count_cards(s, s->word);
-        }
-        bool number = s->word_length > 0 && strspn(s->word, "0123456789") == s->word_length;
-        if (found && (first ? is_file(s->word) : number)) {
-            good = calc_settings_put(settings, option, s->word) != NULL;
-            node = !first;
-        }
-    }
-    return good;
+    return flush(s, settings, line, column);
 }
 
 calc_status calc_settings_from_script(calc_settings *settings, const char *text, size_t length,
                                       const char *name)
 {
     script *s = open_script(text, length, name);
-    bool good = s && read_script(s, settings) && put_launched(s, settings);
+    const calc_shell_values values = {known_value, s};
+    bool good = s && read_script(s, settings, s->text);
+    for (int i = s ? s->said.functions : 0; i > 0 && good; i--) { /* something else calls them */
+        function *f = &s->said.function[i - 1];
+        s->mark = s->said.count;
+        good = f->called || read_function(s, settings, f);
+        hide_variables(s, s->mark, true);
+    }
+    good = good && calc_settings_of_commands(settings, s->said.group, (size_t)s->said.groups) &&
+           (s->launched = true) && calc_launched(settings, &values);
     for (script *more; s; s = more) {
         more = s->sourced;
         free(s);

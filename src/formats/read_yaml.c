@@ -13,7 +13,7 @@
 /* Reads YAML, and JSON as YAML's flow style: mappings become dotted keys. libyaml provides the
  * events; this file interprets them. */
 
-enum { DEPTH = 16, PATH_SIZE = 512, MOST_OPEN = 256, ANCHORS = 256 };
+enum { DEPTH = 16, PATH_SIZE = 512, MOST_OPEN = 256, ANCHORS = 256, SIBLINGS = 2000 };
 
 /* What an alias stands for: the value of a key, or the settings below it. */
 typedef struct aliased {
@@ -32,7 +32,7 @@ typedef struct reader {
     size_t above[DEPTH + 1]; /* length of the path above the keys of each open mapping */
     int depth;
     size_t path_length;
-    char path[PATH_SIZE];
+    char path[PATH_SIZE + 1];
     bool key;    /* the next scalar is a key */
     int open;    /* collections of any kind */
     int lists;   /* open lists */
@@ -41,6 +41,7 @@ typedef struct reader {
     bool whole;                            /* no mapping is skipped; for each that is open, */
     int outer[DEPTH + 1], item[DEPTH + 1]; /* the lists around it, and its items so far */
     size_t key_length[DEPTH + 1];          /* the path of the key that it is the value of */
+    size_t first[DEPTH + 1];               /* settings before its own */
     aliased anchor[ANCHORS];
     size_t anchors;
     bool merge, merged; /* the key is "<<"; there was one */
@@ -120,6 +121,14 @@ static calc_status add_key(reader *r, size_t above, const char *at, size_t lengt
     memcpy(r->path + above + dot, at, length);
     r->path_length = above + dot + length;
     drop_merged(r);
+    r->path[r->path_length] = '\0';
+    size_t from = r->first[r->depth];
+    for (size_t i = from; r->json && !r->whole && i < r->settings->count && i < from + SIBLINGS;
+         i++) {
+        if (strcmp(r->settings->item[i].key, r->path) == 0) {
+            return wrong(r, mark, "the key is given twice");
+        }
+    }
     calc_setting *setting = calc_settings_add(r->settings, r->path, r->path_length);
     if (!setting) {
         return r->settings->count < CALC_SETTINGS_MAX ? CALC_ERR_NOMEM
@@ -257,6 +266,7 @@ static calc_status open_mapping(reader *r, yaml_mark_t mark)
     r->outer[++r->depth] = r->lists;
     r->item[r->depth] = r->lists = 0;
     r->above[r->depth] = r->path_length;
+    r->first[r->depth] = r->settings->count;
     r->key = true;
     return CALC_OK;
 }

@@ -19,7 +19,7 @@ static const char quantization[] =
     "modelopt_fp4=3 nvfp4=3 modelopt=0 modelopt_mixed=0 compressed-tensors=0 quark=0 torchao=0 ascend=0 gguf=0 inc=0 auto=0";
 
 static const calc_setting_row vllm[] = {
-    CALC_ROW(NAME, MODEL, "--model", .read_only = true)
+    CALC_ROW(NAME, MODEL, "--model", .also = "--model_id", .read_only = true) /* KServe's */
     CALC_ROW(NAME, MODEL, "serve", .read_only = true)
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size", .also = "-tp") CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size", .also = "-pp")
     CALC_ROW(NUMBER, DATA, "--data-parallel-size", .also = "-dp") CALC_ROW(SWITCH, SERVE_EXPERTS, "--enable-expert-parallel", .value = 1)

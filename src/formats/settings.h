@@ -19,10 +19,14 @@ typedef struct calc_setting {
     char *key;     /**< "--hidden-size", "model.hidden_size" */
     char *value;   /**< "" for an option without a value; items of lists are separated by blanks */
     size_t length; /**< of value */
-    int line, column;  /**< 1-based; 0: not from a file */
-    int argument;      /**< 1-based on a command line; 0: not from one */
-    const char *file;  /**< in which file it stands; NULL: the one at hand */
-    bool conditional;  /**< a branch of a script has it */
+    int line, column;                   /**< 1-based; 0: not from a file */
+    int argument;                       /**< 1-based on a command line; 0: not from one */
+    const char *file;                   /**< in which file it stands; NULL: the one at hand */
+    bool conditional;                   /**< a branch of a script has it */
+    const struct calc_setting_row *row; /**< that writes it, of its framework; NULL: not known */
+    int unsure[2];     /**< lines of a script that set a variable of the value, of which it is not
+                            known which holds; the second is 0 if the first cannot say the value;
+                            both 0: there is no such variable */
     bool null;         /**< the value is the word null, not an empty one */
     uint64_t commands; /**< a bit for each command of a script that has it, also by a list */
     uint64_t list;     /**< that of the command, or of the list, in which it stands */

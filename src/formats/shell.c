@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
@@ -5,6 +6,84 @@
 
 #include "base/buffer.h"
 #include "formats/read.h"
+
+/* ---- Words ------------------------------------------------------------------------------------
+ */
+
+bool calc_shell_is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+size_t calc_shell_name(const char *at, const char *end)
+{
+    size_t length = 0;
+    while (at + length < end && calc_shell_is_name(at[length])) {
+        length++;
+    }
+    return length;
+}
+
+const char *calc_shell_closing(const char *at, const char *end, char open, char close, int *looks)
+{
+    const ptrdiff_t most = open == '{' ? 65536 : 4096;
+    int depth = 0;
+    if ((*looks)++ >= CALC_SHELL_LOOKS) {
+        return NULL;
+    }
+    end = end - at < most ? end : at + most;
+    for (; at < end; at++) {
+        depth += (*at == open) - (*at == close);
+        if (depth == 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+const char *calc_shell_string_end(const char *at, const char *end)
+{
+    char quote = *at++;
+    while (at < end && *at != quote) {
+        at += *at == '\\' && quote == '"' && at + 1 < end ? 2 : 1;
+    }
+    return at < end ? at : end;
+}
+
+bool calc_shell_has_options(const char *at, const char *end)
+{
+    for (; at + 2 < end; at++) {
+        if (at[0] == '-' && at[1] == '-' && isalpha((unsigned char)at[2])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *calc_shell_options(const char *at, const char *end, int *looks)
+{
+    bool command = end - at > 6 && memcmp(at, "$(cat", 5) == 0 && !calc_shell_is_name(at[5]);
+    const char *close = command ? calc_shell_closing(at + 1, end, '(', ')', looks) : NULL;
+    return close && calc_shell_has_options(at, close) ? at + 5 : NULL;
+}
+
+const char *calc_shell_value_end(const char *at, const char *end, int *looks)
+{
+    while (at < end && !isspace((unsigned char)*at) && !strchr(";()&|", *at)) {
+        bool string = *at == '"' || *at == '\'' || *at == '`';
+        const char *close = at;
+        if (string) {
+            close = calc_shell_string_end(at, end);
+            if (close >= end || (*at != '`' && calc_shell_has_options(at, close))) {
+                return NULL;
+            }
+        } else if (*at == '$' && at + 1 < end && (at[1] == '(' || at[1] == '{')) {
+            close = calc_shell_closing(at + 1, end, at[1], at[1] == '(' ? ')' : '}', looks);
+        }
+        at = close ? close + 1 : at + 1;
+    }
+    return at;
+}
 
 /* ---- Sums of whole numbers ------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "formats/read.h"
 
 /* The number at the end of "8", "a100:8" or "4-6" nodes, which are at least 4; of resources
@@ -99,4 +100,77 @@ int64_t calc_slurm_value(const calc_slurm *job, const char *name, size_t length)
         }
     }
     return 0;
+}
+
+bool calc_slurm_put(const calc_slurm *job, calc_settings *settings)
+{
+    static const char *const options[][2] = {{"--nnodes", "SLURM_NNODES"},
+                                             {"--nproc-per-node", "SLURM_GPUS_ON_NODE"}};
+    bool good = true;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        int64_t value = calc_slurm_value(job, options[i][1], strlen(options[i][1]));
+        good = good && (value <= 0 || calc_settings_put(settings, options[i][0],
+                                                        CALC_TEXT(32, "%lld", (long long)value)));
+    }
+    return good;
+}
+
+/* Variables that launchers read where no option says it, "NPROC_PER_NODE=8 swift sft ...": a
+ * configuration of TorchTitan, and sizes, of which nodes alone are none. */
+static const struct {
+    const char *option, *variable;
+    bool cards; /* a list of them, for programs that start a process for each */
+} launched[] = {{"--job.config_file", "$CONFIG_FILE", false},
+                {"--nproc-per-node", "$NPROC_PER_NODE", false},
+                {"--nproc-per-node", "$NGPU", false},
+                {"--nproc-per-node", "$CUDA_VISIBLE_DEVICES", true},
+                {"--nproc-per-node", "$ASCEND_RT_VISIBLE_DEVICES", true},
+                {"--nnodes", "$NNODES", false}};
+
+/* How many cards a list has, as the value of an option. */
+static bool put_cards(calc_settings *settings, const char *list)
+{
+    int count = 1;
+    for (; *list; list++) {
+        count += *list == ',';
+    }
+    return calc_settings_put(settings, launched[1].option, CALC_TEXT(32, "%d", count)) != NULL;
+}
+
+bool calc_launched(calc_settings *settings, const calc_shell_values *values)
+{
+    bool good = true, file = false, sizes = false, node = false, all = false;
+    for (size_t i = 0; i < settings->commands; i++) {
+        const char *words = settings->command[i].words;
+        all = all || strstr(words, "llamafactory-cli train ") || calc_is_word(words, "deepspeed");
+    }
+    for (size_t i = 0; i < settings->count && good; i++) {
+        const char *key = settings->item[i].key, *value = settings->item[i].value;
+        if (strcmp(key, "--include") == 0 && strncmp(value, "localhost:", 10) == 0) {
+            good = put_cards(settings, value + 10);
+            sizes = true;
+            continue;
+        }
+        sizes = sizes || strncmp(key, "--nnodes", 8) == 0 || strncmp(key, "--nproc", 7) == 0;
+        all = all && strncmp(key, "--num_gpus", 10) != 0 && strncmp(key, "--num-gpus", 10) != 0 &&
+              strncmp(key, "--include", 9) != 0 && strcmp(key, "--hostfile") != 0;
+        file = file || strcmp(key, launched[0].option) == 0;
+    }
+    for (size_t i = 0; good && i < sizeof launched / sizeof *launched; i++) {
+        const char *option = launched[i].option, *name = launched[i].variable;
+        char word[CALC_SHELL_WORD] = "";
+        bool first = i == 0, nodes = strcmp(option, "--nnodes") == 0;
+        bool wanted = first ? !file : settings->count > 0 && (nodes ? node : !sizes && !node);
+        wanted = wanted && (!launched[i].cards || all) &&
+                 values->value(values->context, name, name + strlen(name), word);
+        bool cards = launched[i].cards && isdigit((unsigned char)*word);
+        bool number = *word && strspn(word, cards ? "0123456789," : "0123456789") == strlen(word);
+        if (wanted &&
+            (first ? calc_settings_is_file(word, strlen(word)) && !strpbrk(word, "=:") : number)) {
+            good = cards ? put_cards(settings, word)
+                         : calc_settings_put(settings, option, word) != NULL;
+            node = !first;
+        }
+    }
+    return good;
 }
