@@ -165,9 +165,13 @@ calc_status calc_find_data(const char *file, char *path, calc_errors *errors)
     places all = {.rest = getenv("CALC_PATH")};
     char place[CALC_FIND_PATH_MAX];
     while (next_place(&all, place)) {
-        if (snprintf(path, CALC_FIND_PATH_MAX, "%s/%s", place, file) < CALC_FIND_PATH_MAX &&
-            access(path, F_OK) == 0) {
-            return CALC_OK;
+        /* A tree of sources has its measured runs among its tests. */
+        for (int tests = 0; tests < 2; tests++) {
+            if (snprintf(path, CALC_FIND_PATH_MAX, "%s/%s%s", place, tests ? "tests/" : "", file) <
+                    CALC_FIND_PATH_MAX &&
+                access(path, F_OK) == 0) {
+                return CALC_OK;
+            }
         }
     }
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL,
@@ -655,6 +659,11 @@ calc_status calc_find_document(void *context, calc_kind kind, const char *name, 
 
 const calc_residuals *calc_known_runs_try(calc_residuals *out)
 {
-    calc_errors ignored = {0};
-    return calc_is_yes(calc_residuals_known(out, calc_find_document, NULL, &ignored)) ? out : NULL;
+    calc_errors errors = {0};
+    bool known = calc_is_yes(calc_residuals_known(out, calc_find_document, NULL, &errors));
+    if (!known) {
+        calc_say("calc: %s: what fits and which layouts tie is judged without measured runs\n",
+                 errors.item[0].text);
+    }
+    return known ? out : NULL;
 }

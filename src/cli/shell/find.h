@@ -88,7 +88,8 @@ CALC_MUST_USE calc_status calc_find_data(const char *file, char *path, calc_erro
  *  @return buffer */
 char *calc_find_name(const char *path, char *buffer, size_t size);
 
-/** calc_residuals_known() of the data directories, for callers that can do without the files.
+/** calc_residuals_known() of the data directories, for callers that can do without the files, and
+ *  say so.
  *  @return out, or NULL */
 const calc_residuals *calc_known_runs_try(calc_residuals *out);
 

@@ -127,6 +127,12 @@ static calc_status tune_measured_read(calc_tune_task *t, calc_errors *errors)
         calc_tune_measurement m = {
             .end = row->end, .step_s = row->step_s, .memory_bytes = row->memory_bytes};
         calc_status one = take_layout(&r, &m.candidate);
+        double room_gib = t->system.chip.mem1.capacity_bytes / 0x1p30;
+        if (one == CALC_OK && row->memory_bytes / 0x1p30 > room_gib) {
+            one = calc_errors_at(errors, CALC_ERR_RANGE, path, row->line, 0, "a GiB is 1,024 MiB",
+                                 "memory_gib: %s has %g GiB, found \"%s\"", t->system_name,
+                                 room_gib, row->memory);
+        }
         if (one == CALC_OK) {
             calc_tune_task_add(t, &m, row->line);
         }
