@@ -40,14 +40,9 @@ static const char *path_in(const char *value, size_t *length)
 
 bool calc_setting_names_files(const calc_setting *setting)
 {
-    static const char *const keys[] = {"file",        "config",          "config-file",
-                                       "config_file", "job.config_file", "extra_llm_api_options",
-                                       "defaults"};
-    const char *key = setting->key + strspn(setting->key, "-");
-    bool named = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        named = named || strcmp(key, keys[i]) == 0;
-    }
+    bool named = calc_is_word("file config config-file config_file job.config_file "
+                              "extra_llm_api_options defaults",
+                              setting->key + strspn(setting->key, "-"));
     size_t length;
     const char *path = path_in(setting->value, &length);
     return (named && calc_settings_is_file(path, length)) || strcmp(setting->key, "source") == 0;
@@ -298,10 +293,7 @@ static bool keep_options(calc_settings *settings)
 static void unwrap(calc_settings *settings)
 {
     static const char value[] = ".value";
-    bool any = false;
-    for (size_t i = 0; i < settings->count; i++) {
-        any = any || strncmp(settings->item[i].key, "_wandb", strlen("_wandb")) == 0;
-    }
+    bool any = calc_settings_have(settings, "_wandb");
     for (size_t i = 0; any && i < settings->count; i++) {
         calc_setting *setting = &settings->item[i];
         char *dot = strchr(setting->key, '.');

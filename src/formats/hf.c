@@ -87,7 +87,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     char text[NOTE_SIZE];
     calc_hf_passes passes = calc_hf_row_passes(&r->family.row, key, setting->value);
     if (passes == CALC_HF_PASSES || calc_hf_formats_key(key) > 0 ||
-        calc_hf_contains(key, "dropout initializer _eps flash_attn")) {
+        calc_text_has("dropout|initializer|_eps|flash_attn", key, strlen(key))) {
         return CALC_OK;
     }
     size_t part = model_beside(r, key);
@@ -261,13 +261,10 @@ static calc_status read_settings(reader *r, bool nested)
                 (member == CALC_HF_COUNT || members[member].how == HOW_LIST)) {
                 continue; /* an empty list; what an object has are keys of their own */
             }
-            if (member == CALC_HF_COUNT) {
-                calc_status one = pass_over(r, setting, key, nested && above == 0);
-                status = status == CALC_OK ? one : status;
-            } else {
-                calc_status one = read_member(r, member, setting);
-                status = status == CALC_OK ? one : status;
-            }
+            calc_status one = member == CALC_HF_COUNT
+                                  ? pass_over(r, setting, key, nested && above == 0)
+                                  : read_member(r, member, setting);
+            status = status == CALC_OK ? one : status;
         }
     }
     return status;
