@@ -99,4 +99,37 @@ bool calc_settings_is_option(const char *word);
 /** Whether a path is of a configuration in YAML or TOML. */
 bool calc_settings_is_file(const char *path, size_t length);
 
+/** Reads options from words: `--key value...`, `--key=value` or `outer.key=value`. Words before the
+ * first option are skipped.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, const char *const *word,
+                                                   size_t count);
+
+/** Starts an option with a word of a command, or adds the word to the last one. What follows a
+ *  configuration sets its keys, "steps=10".
+ *  @param starts  no option is open: a command that serves begins like an option
+ *  @return false: there is no memory */
+bool calc_settings_take(calc_settings *settings, const char *word, bool starts, int argument,
+                        int line, int column);
+
+/** Whether a word is a command that serves what its next word names: serve, trtllm-serve. */
+bool calc_word_serves(const char *word);
+
+/** Whether a word is an image of a container that serves what its next word names. */
+bool calc_word_is_image(const char *word);
+
+/** A command of a script, or a list of options. */
+typedef struct calc_script_group {
+    const char *name; /**< of the list; NULL: it is a command */
+    size_t name_length;
+    uint64_t lists; /**< a bit for each that it has */
+    bool options;   /**< it has some, and what stands before them is whole */
+    calc_script_command command;
+} calc_script_group;
+
+/** Says of each setting which commands have it, by whatever lists.
+ *  @return false: there is no memory */
+bool calc_settings_of_commands(calc_settings *settings, const calc_script_group *group,
+                               size_t groups);
+
 #endif

@@ -611,7 +611,7 @@ static void take_framework(sources *s)
 }
 
 /* What the software of the framework does, whatever it is told, counts where nobody asks for other
- * software: it is asked with a layout that has ranks in every dimension. */
+ * software: it is asked with a layout that has ranks in every dimension, and fused gates. */
 static void take_framework_software(sources *s)
 {
     enum { EACH = 2, RANKS = EACH * EACH * EACH };
@@ -635,7 +635,7 @@ static void take_framework_software(sources *s)
     asked.num_procs = asked.batch_size = RANKS;
     asked.microbatch_size = asked.strategy.context_par = asked.strategy.expert_tensor_par = 1;
     asked.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    asked.strategy.zero_stage = asked.strategy.fsdp_par = 0;
+    asked.strategy.zero_stage = asked.strategy.fsdp_par = asked.strategy.unfused_experts = 0;
     for (size_t i = 0; i < s->study->builder.apps && status == CALC_OK; i++) {
         const calc_app *app = &s->study->builder.app[i].app;
         asked.strategy.expert_par = app->num_experts > 0 ? EACH : 0;

@@ -21,3 +21,5 @@ done
 sed 's/"flash_attention"/"attention_kernel": "vendor", "flash_attention"/' own.json > said.json
 "$CALC" export --to torchtitan llama3-8B said.json --out file
 "$CALC" sweep llama3-8B h100_sxm --procs 16 --batch 64 --for torchtitan --top 1 --set software=torchtitan-eager --plan | grep -E 'eager|attention_kernel'
+# Whether a model's gates have a kernel no file says, so that none takes it back.
+"$CALC" sweep gpt-oss-120B b300 --procs 64 --batch 256 --for megatron-bridge --plan | grep unfused_experts
