@@ -175,22 +175,21 @@ static calc_status refuse(calc_errors *errors, const char *name, const char *tex
 static calc_status settle(const calc_framework **framework, const score *best, const char *name,
                           const char *looks, calc_errors *errors)
 {
-    char text[200], hint[120];
     if (best->read == 0) {
-        snprintf(text, sizeof text, "no key of a format that calc reads%s%s",
-                 looks ? ": it looks like " : "", looks ? looks : "");
-        return refuse(errors, name, text);
+        return refuse(errors, name,
+                      CALC_TEXT(200, "no key of a format that calc reads%s%s",
+                                looks ? ": it looks like " : "", looks ? looks : ""));
     }
     if (best->equal) {
-        snprintf(hint, sizeof hint, "--from %s or --from %s says which", best->framework->name,
-                 best->equal->name);
-        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0,
+                              CALC_TEXT(120, "--from %s or --from %s says which",
+                                        best->framework->name, best->equal->name),
                               "its keys are as much of %s as of %s", best->framework->title,
                               best->equal->title);
     }
     if (looks && 2 * best->known < best->all) {
-        snprintf(hint, sizeof hint, "--from %s reads it as one", best->framework->name);
-        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0,
+                              CALC_TEXT(120, "--from %s reads it as one", best->framework->name),
                               "it looks most like a file of %s, which knows %zu of its %zu keys",
                               best->framework->title, best->known, best->all);
     }

@@ -553,21 +553,22 @@ static void tell(const storage_reader *r, const calc_app *app, unsigned wide)
         }
     }
     if (r->several) {
-        snprintf(text, sizeof text,
-                 "the layers of the checkpoint have several number formats: %s is taken; "
-                 "--set weight_datatype and matrix_datatype choose",
-                 r->unsaid              ? "none"
-                 : app->num_experts > 0 ? "the experts'"
-                                        : "the feed-forward layers'");
-        calc_hf_tell(r->hf, text);
+        const char *taken = r->unsaid              ? "none"
+                            : app->num_experts > 0 ? "the experts'"
+                                                   : "the feed-forward layers'";
+        calc_hf_tell(r->hf, CALC_TEXT(NOTE_SIZE,
+                                      "the layers of the checkpoint have several number formats: "
+                                      "%s is taken; --set weight_datatype and matrix_datatype "
+                                      "choose",
+                                      taken));
     }
     put_formats(c, text);
     if (*text) {
         calc_hf_tell(r->hf, CALC_TEXT(NOTE_SIZE, "served as its checkpoint is: %.240s", text));
     }
     if (*more && c->weight_datatype != CALC_FORMAT_AUTO) {
-        snprintf(text, sizeof text, "wide in the checkpoint, and narrow here: %.200s", more);
-        calc_hf_tell(r->hf, text);
+        calc_hf_tell(r->hf,
+                     CALC_TEXT(NOTE_SIZE, "wide in the checkpoint, and narrow here: %.200s", more));
     }
 }
 

@@ -158,10 +158,7 @@ static calc_status check_length(plan *p, calc_hf_member member, int64_t items)
 static calc_status take_list(plan *p, calc_hf_member member)
 {
     const calc_hf_said *s = p->said;
-    if (!s->setting[member]) {
-        return CALC_OK;
-    }
-    const char *at = s->setting[member]->value;
+    const char *at = s->setting[member] ? s->setting[member]->value : "";
     bool letters = member == CALC_HF_HYBRID;
     int64_t items = 0;
     for (size_t length; (length = next(&at, letters)) > 0;) {
@@ -178,7 +175,7 @@ static calc_status take_list(plan *p, calc_hf_member member)
         }
         items++;
     }
-    return check_length(p, member, items);
+    return s->setting[member] ? check_length(p, member, items) : CALC_OK;
 }
 
 /* A list with numbers of layers, the first of which is `first`. */
@@ -318,19 +315,15 @@ static calc_status take_mixers(plan *p)
     int64_t pattern = COUNT(PATTERN);
     for (int64_t i = 0; i < p->count; i++) {
         p->layer[i].mixer =
-            s->family->beside                 ? BOTH_MIXERS
-            : SAYS(CHUNK) && COUNT(CHUNK) > 0 ? CHUNKED
-            : windowed                        ? LOCAL
+            s->family->windowless && windowed && i < COUNT(WINDOW_AFTER) ? FULL
+            : s->family->beside                                          ? BOTH_MIXERS
+            : SAYS(CHUNK) && COUNT(CHUNK) > 0                            ? CHUNKED
+            : windowed                                                   ? LOCAL
             : s->family->alone || SAYS(FULL_EVERY) || SAYS(FULL_LAYERS) || SAYS(ATTN_PERIOD)
                 ? LINEAR
                 : FULL;
     }
     take_period(p, pattern > 1 ? pattern : 0, pattern - 1, FULL, SAME);
-    if (s->family->windowless && windowed) {
-        for (int64_t i = 0; i < p->count && i < COUNT(WINDOW_AFTER); i++) {
-            p->layer[i].mixer = FULL;
-        }
-    }
     take_period(p, COUNT(FULL_EVERY), COUNT(FULL_EVERY) - 1, FULL, SAME);
     take_period(p, COUNT(ATTN_PERIOD), COUNT(ATTN_OFFSET), FULL, SAME);
     if (SAYS(CHUNK)) {
@@ -395,9 +388,8 @@ static calc_status take_feed_forward(plan *p)
     if (every && strchr(every->value, ' ')) {
         status = take_list(p, CALC_HF_MOE_EVERY);
     } else if (number_of(every) > 1) {
-        int64_t period = number_of(every);
         for (int64_t i = 0; i < p->count; i++) {
-            p->layer[i].ffn = (i + 1 - dense) % period == 0 ? MOE : MLP;
+            p->layer[i].ffn = (i + 1 - dense) % number_of(every) == 0 ? MOE : MLP;
         }
     }
     for (int64_t i = 0; i < p->count && i < COUNT(HASHED); i++) {

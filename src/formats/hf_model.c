@@ -1,7 +1,6 @@
 #include "formats/hf_model.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -404,7 +403,6 @@ static void set_residual(const calc_hf_said *s, calc_app *a)
 /* Pre-training uses shorter sequences than the later extended positions allow. */
 static void set_sequence(const calc_hf_said *s, calc_app *a)
 {
-    char note[NOTE_SIZE];
     if (s->hf->seq_size > 0) {
         a->seq_size = s->hf->seq_size;
         return;
@@ -412,16 +410,11 @@ static void set_sequence(const calc_hf_said *s, calc_app *a)
     calc_hf_member length = SAYS(ORIGINAL) ? CALC_HF_ORIGINAL : CALC_HF_POSITIONS;
     int64_t said = (int64_t)calc_hf_get(s, length, CALC_HF_SEQ_MAX);
     a->seq_size = said < CALC_HF_SEQ_MAX ? said : CALC_HF_SEQ_MAX;
-    if (s->setting[length]) {
-        snprintf(note, sizeof note,
-                 "sequences of %lld tokens (%.80s is %lld); seq_size sets another",
-                 (long long)a->seq_size, s->setting[length]->key, (long long)said);
-    } else {
-        snprintf(note, sizeof note,
-                 "sequences of %lld tokens, as the file says none; seq_size sets another",
-                 (long long)a->seq_size);
-    }
-    calc_hf_tell(s->hf, note);
+    const char *why = s->setting[length] ? CALC_TEXT(NOTE_SIZE, " (%.80s is %lld)",
+                                                     s->setting[length]->key, (long long)said)
+                                         : ", as the file says none";
+    calc_hf_tell(s->hf, CALC_TEXT(NOTE_SIZE, "sequences of %lld tokens%s; seq_size sets another",
+                                  (long long)a->seq_size, why));
 }
 
 static calc_status check(const calc_hf_said *s, calc_errors *errors)
