@@ -39,15 +39,15 @@ bool calc_is_word(const char *words, const char *word)
     return calc_word_in(words, word, strlen(word));
 }
 
-bool calc_word_begins(const char *words, const char *text)
+size_t calc_word_begins(const char *words, const char *text)
 {
     size_t found;
     while (words && (found = calc_next_word(&words, " ")) > 0) {
         if (strncmp(words - found, text, found) == 0) {
-            return true;
+            return found;
         }
     }
-    return false;
+    return 0;
 }
 
 bool calc_text_has(const char *words, const char *text, size_t length)

@@ -24,8 +24,9 @@ bool calc_word_in(const char *words, const char *word, size_t length);
 /** The same of a whole text. */
 bool calc_is_word(const char *words, const char *word);
 
-/** Whether a text begins with one of the words between blanks. @param words  NULL: none */
-bool calc_word_begins(const char *words, const char *text);
+/** The length of the first of the words between blanks with which a text begins; 0: with none.
+ *  @param words  NULL: none */
+size_t calc_word_begins(const char *words, const char *text);
 
 /** Whether a text has one of the words between '|' somewhere. @param words  NULL: none */
 bool calc_text_has(const char *words, const char *text, size_t length);

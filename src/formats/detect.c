@@ -40,14 +40,9 @@ static const char *path_in(const char *value, size_t *length)
 
 bool calc_setting_names_files(const calc_setting *setting)
 {
-    static const char *const keys[] = {"file",        "config",          "config-file",
-                                       "config_file", "job.config_file", "extra_llm_api_options",
-                                       "defaults"};
-    const char *key = setting->key + strspn(setting->key, "-");
-    bool named = false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        named = named || strcmp(key, keys[i]) == 0;
-    }
+    bool named = calc_is_word("file config config-file config_file job.config_file "
+                              "extra_llm_api_options defaults",
+                              setting->key + strspn(setting->key, "-"));
     size_t length;
     const char *path = path_in(setting->value, &length);
     return (named && calc_settings_is_file(path, length)) || strcmp(setting->key, "source") == 0;
@@ -180,22 +175,21 @@ static calc_status refuse(calc_errors *errors, const char *name, const char *tex
 static calc_status settle(const calc_framework **framework, const score *best, const char *name,
                           const char *looks, calc_errors *errors)
 {
-    char text[200], hint[120];
     if (best->read == 0) {
-        snprintf(text, sizeof text, "no key of a format that calc reads%s%s",
-                 looks ? ": it looks like " : "", looks ? looks : "");
-        return refuse(errors, name, text);
+        return refuse(errors, name,
+                      CALC_TEXT(200, "no key of a format that calc reads%s%s",
+                                looks ? ": it looks like " : "", looks ? looks : ""));
     }
     if (best->equal) {
-        snprintf(hint, sizeof hint, "--from %s or --from %s says which", best->framework->name,
-                 best->equal->name);
-        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0,
+                              CALC_TEXT(120, "--from %s or --from %s says which",
+                                        best->framework->name, best->equal->name),
                               "its keys are as much of %s as of %s", best->framework->title,
                               best->equal->title);
     }
     if (looks && 2 * best->known < best->all) {
-        snprintf(hint, sizeof hint, "--from %s reads it as one", best->framework->name);
-        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0,
+                              CALC_TEXT(120, "--from %s reads it as one", best->framework->name),
                               "it looks most like a file of %s, which knows %zu of its %zu keys",
                               best->framework->title, best->known, best->all);
     }
@@ -298,10 +292,7 @@ static bool keep_options(calc_settings *settings)
 static void unwrap(calc_settings *settings)
 {
     static const char value[] = ".value";
-    bool any = false;
-    for (size_t i = 0; i < settings->count; i++) {
-        any = any || strncmp(settings->item[i].key, "_wandb", strlen("_wandb")) == 0;
-    }
+    bool any = calc_settings_have(settings, "_wandb");
     for (size_t i = 0; any && i < settings->count; i++) {
         calc_setting *setting = &settings->item[i];
         char *dot = strchr(setting->key, '.');

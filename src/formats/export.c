@@ -58,7 +58,32 @@ static void tell_lost(void *context, const char *field, const char *value, bool 
     }
 }
 
-static CALC_MUST_USE calc_status calc_export_check(const calc_exec *exec, calc_errors *errors);
+static calc_status broken(calc_errors *errors, const char *pointer, const char *text)
+{
+    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, NULL, "%s", text);
+}
+
+/* Checks that the sizes of a layout divide evenly where frameworks take quotients.
+ * @return CALC_OK, or CALC_ERR_RULE with an error */
+static calc_status check(const calc_exec *e, calc_errors *errors)
+{
+    double context = e->strategy.context_par > 0 ? (double)e->strategy.context_par : 1;
+    double product = (double)e->strategy.tensor_par * (double)e->pipeline_par *
+                     (double)e->strategy.data_par * context;
+    double each = (double)e->strategy.data_par * (double)e->microbatch_size;
+    if (product != (double)e->num_procs) {
+        return broken(errors, "/num_procs",
+                      "is not the product of the tensor, pipeline, data and context parallelism");
+    }
+    if (fmod((double)e->batch_size, each) != 0) {
+        return broken(errors, "/batch_size", "is not a multiple of microbatch_size * data_par");
+    }
+    if (e->strategy.fsdp_par > 0 &&
+        fmod((double)e->strategy.data_par * context, (double)e->strategy.fsdp_par) != 0) {
+        return broken(errors, "/fsdp_par", "does not divide data_par * context_par");
+    }
+    return CALC_OK;
+}
 
 static void tell_refusals(teller *t, const calc_framework *framework, const calc_app *app,
                           const calc_exec *exec)
@@ -101,7 +126,7 @@ static void tell_layout(teller *t, const calc_framework *framework, const calc_a
     calc_errors errors; /* likewise */
     errors.count = errors.dropped = 0;
     /* The rules divide by sizes and need them to be consistent. */
-    if (calc_export_check(exec, &errors) != CALC_OK) {
+    if (check(exec, &errors) != CALC_OK) {
         tell_rule(t, "its sizes contradict each other");
         return;
     }
@@ -272,39 +297,12 @@ calc_status calc_export_starts(const calc_app *app, const calc_system *system,
     return status;
 }
 
-static calc_status broken(calc_errors *errors, const char *pointer, const char *text)
-{
-    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, NULL, "%s", text);
-}
-
-/* Checks that the sizes of a layout divide evenly where frameworks take quotients.
- * @return CALC_OK, or CALC_ERR_RULE with an error */
-static calc_status calc_export_check(const calc_exec *e, calc_errors *errors)
-{
-    double context = e->strategy.context_par > 0 ? (double)e->strategy.context_par : 1;
-    double product = (double)e->strategy.tensor_par * (double)e->pipeline_par *
-                     (double)e->strategy.data_par * context;
-    double each = (double)e->strategy.data_par * (double)e->microbatch_size;
-    if (product != (double)e->num_procs) {
-        return broken(errors, "/num_procs",
-                      "is not the product of the tensor, pipeline, data and context parallelism");
-    }
-    if (fmod((double)e->batch_size, each) != 0) {
-        return broken(errors, "/batch_size", "is not a multiple of microbatch_size * data_par");
-    }
-    if (e->strategy.fsdp_par > 0 &&
-        fmod((double)e->strategy.data_par * context, (double)e->strategy.fsdp_par) != 0) {
-        return broken(errors, "/fsdp_par", "does not divide data_par * context_par");
-    }
-    return CALC_OK;
-}
-
 calc_status calc_export(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                         int64_t node_procs, calc_settings *settings, calc_errors *errors)
 {
     calc_plan plan;
     char text[CALC_ROW_TEXT_SIZE];
-    calc_status status = calc_export_check(exec, errors);
+    calc_status status = check(exec, errors);
     if (status != CALC_OK) {
         return status;
     }
@@ -325,12 +323,11 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
 /* Whether a field decides which rank holds and computes which part of the model, and when. */
 static bool is_layout(calc_kind kind, const char *key)
 {
-    static const char sizes[] =
-        " num_procs tensor_par pipeline_par data_par context_par context_par_type "
+    static const char layout[] =
+        "num_procs tensor_par pipeline_par data_par context_par context_par_type "
         "context_par_inner expert_par expert_tensor_par fsdp_par batch_size microbatch_size "
-        "seq_size pipeline_interleaving first_stage_blocks last_stage_blocks ";
-    static const char choices[] =
-        " datatype matrix_datatype weight_datatype grad_datatype master_datatype "
+        "seq_size pipeline_interleaving first_stage_blocks last_stage_blocks "
+        "datatype matrix_datatype weight_datatype grad_datatype master_datatype "
         "optimizer_moment_datatype optimizer deferred_head_wgrad activation_recompute "
         "recompute_modules recompute_blocks recompute_group distribute_saved_activations "
         "offload_modules trained trained_blocks frozen_datatype lora_rank lora_modules "
@@ -339,8 +336,7 @@ static bool is_layout(calc_kind kind, const char *key)
         "tensor_par_comm_type weight_offload activations_offload optimizer_offload offload_share "
         "capacity_factor rank_capacity_factor paged_stash attention_type training inference ";
     static const char details[] = " vocab_multiple router_datatype trained_datatype dropout ";
-    return kind == CALC_KIND_APP ? !calc_is_word(details, key)
-                                 : calc_is_word(sizes, key) || calc_is_word(choices, key);
+    return kind == CALC_KIND_APP ? !calc_is_word(details, key) : calc_is_word(layout, key);
 }
 
 static bool is_network(const calc_field *field)

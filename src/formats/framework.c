@@ -540,11 +540,13 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
         return true;
     case CALC_HOW_STAGES:
         return write_stages(plan, text);
-    case CALC_HOW_OFFSETS:
-        return calc_plan_offsets_write(plan, text, CALC_ROW_TEXT_SIZE);
+    case CALC_HOW_OFFSETS: {
+        const calc_plan_list offsets = calc_plan_offsets(plan);
+        return calc_plan_list_write(&offsets, COUNT(PIPELINE), text);
+    }
     case CALC_HOW_RECOMPUTED:
         return plan->recomputed.count > 0
-                   ? calc_plan_recomputed_write(plan, text, CALC_ROW_TEXT_SIZE)
+                   ? calc_plan_list_write(&plan->recomputed, COUNT(PIPELINE), text)
                    : write_switch(row, value, syntax, text);
     case CALC_HOW_SIZES:
         return write_pair(value, floor(calc_plan_get(plan, CALC_PLAN_CONTEXT, value) / value),
@@ -581,11 +583,7 @@ static bool number_fits(const calc_setting_row *row, double value, char *expect,
     calc_field_ref ref;
     bool found = calc_plan_find_field(row->member, &ref) &&
                  (ref.field->type == CALC_TYPE_INT || ref.field->type == CALC_TYPE_REAL);
-    if (found && ref.field->type == CALC_TYPE_REAL) {
-        calc_field_range_text(ref.field, value, expect, size);
-        return calc_field_in_range(ref.field, value);
-    }
-    bool whole = row->how != CALC_HOW_DECIMAL;
+    bool whole = row->how != CALC_HOW_DECIMAL && !(found && ref.field->type == CALC_TYPE_REAL);
     if (whole && value != floor(value) && row->member != CALC_PLAN_DROPOUT) {
         snprintf(expect, size, "a whole number");
         return false;

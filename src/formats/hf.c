@@ -84,26 +84,24 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
     if (calc_hf_encoder_prefix(key) > 0) { /* read behind all others */
         return CALC_OK;
     }
-    char text[NOTE_SIZE];
     calc_hf_passes passes = calc_hf_row_passes(&r->family.row, key, setting->value);
     if (passes == CALC_HF_PASSES || calc_hf_formats_key(key) > 0 ||
-        calc_hf_contains(key, "dropout initializer _eps flash_attn")) {
+        calc_text_has("dropout|initializer|_eps|flash_attn", key, strlen(key))) {
         return CALC_OK;
     }
     size_t part = model_beside(r, key);
     if (part > 0 && (!r->part || strncmp(r->part, key, part) != 0)) {
-        snprintf(text, sizeof text, "%s is not read: only the text model is",
-                 calc_utf8_shown(key, part - 1));
-        calc_hf_tell(r->said.hf, text);
+        calc_hf_tell(r->said.hf, CALC_TEXT(NOTE_SIZE, "%s is not read: only the text model is",
+                                           calc_utf8_shown(key, part - 1)));
         r->part = key;
     }
     if (nested || part > 0) {
         return CALC_OK;
     }
     if (passes == CALC_HF_PASSES_OTHERWISE) {
-        snprintf(text, sizeof text, "calc has nothing for models with the value %.80s",
-                 calc_utf8_shown(setting->value, setting->length));
-        return wrong(r, setting, CALC_ERR_UNSUPPORTED, text);
+        return wrong(r, setting, CALC_ERR_UNSUPPORTED,
+                     CALC_TEXT(NOTE_SIZE, "calc has nothing for models with the value %.80s",
+                               calc_utf8_shown(setting->value, setting->length)));
     }
     if (calc_hf_key_structural(key)) {
         return calc_hf_value_neutral(setting->value)
@@ -112,8 +110,8 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
                            "calc does not know this key, which seems to change the layers");
     }
     if (r->ignored++ < NOTES) {
-        snprintf(text, sizeof text, "ignored: %s", calc_utf8_shown(key, strlen(key)));
-        calc_hf_tell(r->said.hf, text);
+        calc_hf_tell(r->said.hf,
+                     CALC_TEXT(NOTE_SIZE, "ignored: %s", calc_utf8_shown(key, strlen(key))));
     }
     return CALC_OK;
 }
@@ -261,13 +259,10 @@ static calc_status read_settings(reader *r, bool nested)
                 (member == CALC_HF_COUNT || members[member].how == HOW_LIST)) {
                 continue; /* an empty list; what an object has are keys of their own */
             }
-            if (member == CALC_HF_COUNT) {
-                calc_status one = pass_over(r, setting, key, nested && above == 0);
-                status = status == CALC_OK ? one : status;
-            } else {
-                calc_status one = read_member(r, member, setting);
-                status = status == CALC_OK ? one : status;
-            }
+            calc_status one = member == CALC_HF_COUNT
+                                  ? pass_over(r, setting, key, nested && above == 0)
+                                  : read_member(r, member, setting);
+            status = status == CALC_OK ? one : status;
         }
     }
     return status;
@@ -276,17 +271,17 @@ static calc_status read_settings(reader *r, bool nested)
 /* The family of the file. A type that is not known is no error: its keys say what it is. */
 static calc_status find_family(reader *r, const calc_setting *type)
 {
-    char text[NOTE_SIZE];
     calc_status status =
         calc_hf_family_read(&r->rows, type ? type->value : NULL, &r->family, r->errors);
     r->said.family = &r->family;
     if (!type || !calc_hf_row_known(&r->rows, type->value)) {
-        snprintf(text, sizeof text,
-                 "model_type %s%.80s: read by its keys; where they say nothing, blocks are as "
-                 "Llama's",
-                 type ? "is not known, " : "is missing",
-                 type ? calc_utf8_shown(type->value, type->length) : "");
-        calc_hf_tell(r->said.hf, text);
+        calc_hf_tell(
+            r->said.hf,
+            CALC_TEXT(NOTE_SIZE,
+                      "model_type %s%.80s: read by its keys; where they say nothing, blocks are "
+                      "as Llama's",
+                      type ? "is not known, " : "is missing",
+                      type ? calc_utf8_shown(type->value, type->length) : ""));
         const calc_setting *class = calc_settings_last(r->said.hf->settings, "architectures");
         const calc_setting *mask = calc_settings_last(r->said.hf->settings, "mask_token_id");
         if ((class && strstr(class->value, "MaskedLM")) || (mask && mask->value[0])) {
@@ -294,8 +289,8 @@ static calc_status find_family(reader *r, const calc_setting *type)
             r->family.is.causal = false;
         }
     } else if (r->family.refused) {
-        snprintf(text, sizeof text, "calc has nothing for %s", r->family.refused);
-        return wrong(r, type, CALC_ERR_UNSUPPORTED, text);
+        return wrong(r, type, CALC_ERR_UNSUPPORTED,
+                     CALC_TEXT(NOTE_SIZE, "calc has nothing for %s", r->family.refused));
     }
     return status;
 }

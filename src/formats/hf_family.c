@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -169,23 +168,13 @@ const char *calc_hf_family_key(const calc_hf_family *f, const char *key)
     return key;
 }
 
-bool calc_hf_contains(const char *text, const char *words)
-{
-    char word[CALC_HF_TYPE_SIZE];
-    int length = 0;
-    while (sscanf(words, "%31s%n", word, &length) == 1 && !strstr(text, word)) {
-        words += length;
-        word[0] = '\0';
-    }
-    return word[0] != '\0';
-}
-
 bool calc_hf_key_structural(const char *key)
 {
-    return calc_hf_contains(key, "layer head expert hidden intermediate _dim _rank mamba ssm attn "
-                                 "window block ffn mlp moe latent mtp stream conv_ vocab pattern "
-                                 "embed altup memory d_model state_size cross_attention "
-                                 "encoder_decoder use_cla ut_steps loop recurren kv_shar");
+    return calc_text_has("layer|head|expert|hidden|intermediate|_dim|_rank|mamba|ssm|attn|window|"
+                         "block|ffn|mlp|moe|latent|mtp|stream|conv_|vocab|pattern|embed|altup|"
+                         "memory|d_model|state_size|cross_attention|encoder_decoder|use_cla|"
+                         "ut_steps|loop|recurren|kv_shar",
+                         key, strlen(key));
 }
 
 bool calc_hf_value_neutral(const char *value)
@@ -197,19 +186,11 @@ bool calc_hf_value_neutral(const char *value)
 
 /* ---- Which family a file is of --------------------------------------------------------------- */
 
-/* Names of objects that hold the text model of a multimodal model. */
-static const char *const nests[] = {"thinker_config.text_config.", "text_config.", "llm_config.",
-                                    "language_config."};
-enum { NESTS = sizeof nests / sizeof *nests };
-
 size_t calc_hf_nest_length(const char *key)
 {
-    for (size_t i = 0; i < NESTS; i++) {
-        if (strncmp(key, nests[i], strlen(nests[i])) == 0) {
-            return strlen(nests[i]);
-        }
-    }
-    return 0;
+    /* Names of objects that hold the text model of a multimodal model. */
+    return calc_word_begins("thinker_config.text_config. text_config. llm_config. language_config.",
+                            key);
 }
 
 const calc_setting *calc_hf_type_of(const calc_settings *settings, const calc_settings *rows,
@@ -241,7 +222,7 @@ bool calc_hf_is(const calc_settings *settings)
 
 /* Words for classes of transformers that score words. */
 static const char heads[] =
-    "CausalLM LMHead MaskedLM ModelLM Generation PreTraining Seq2SeqLM DoubleHeads";
+    "CausalLM|LMHead|MaskedLM|ModelLM|Generation|PreTraining|Seq2SeqLM|DoubleHeads";
 
 const calc_setting *calc_hf_headless(const calc_settings *settings)
 {
@@ -252,7 +233,7 @@ const calc_setting *calc_hf_headless(const calc_settings *settings)
         const char *key = s->key + calc_hf_nest_length(s->key);
         bool class = strcmp(key, "architectures") == 0 && s->length > 0;
         if ((class || strncmp(key, map, strlen(map)) == 0) &&
-            (calc_hf_contains(s->value, heads) || calc_hf_contains(key, heads))) {
+            (calc_text_has(heads, s->value, s->length) || calc_text_has(heads, key, strlen(key)))) {
             return NULL;
         }
         bool ends =

@@ -74,9 +74,9 @@ static const struct {
     unsigned parts;
     const char *words;
 } modules[] = {
-    {0, "norm indexer conv1d embed lm_head vision visual audio projector patch_merge mtp router e_score shared_expert_gate linear_attn"},
-    {SHARED, "shared_expert"}, {EXPERTS, "expert"}, {INPUTS, "qkv_proj query_key_value"}, {QUERIES, "q_proj q_a_proj q_b_proj"},
-    {KEYS, "k_proj v_proj kv_a_proj kv_b_proj"}, {OUTPUT, "o_proj out_proj"}, {ATTENTION, "attn attention"}, {DENSE, "mlp ffn feed_forward"}};
+    {0, "norm|indexer|conv1d|embed|lm_head|vision|visual|audio|projector|patch_merge|mtp|router|e_score|shared_expert_gate|linear_attn"},
+    {SHARED, "shared_expert"}, {EXPERTS, "expert"}, {INPUTS, "qkv_proj|query_key_value"}, {QUERIES, "q_proj|q_a_proj|q_b_proj"},
+    {KEYS, "k_proj|v_proj|kv_a_proj|kv_b_proj"}, {OUTPUT, "o_proj|out_proj"}, {ATTENTION, "attn|attention"}, {DENSE, "mlp|ffn|feed_forward"}};
 /* clang-format on */
 
 /* Where formats are said: the keys of some settings behind a prefix. */
@@ -239,7 +239,7 @@ static unsigned parts_of(const char *name, size_t length, const calc_app *app)
         return 0; /* a router */
     }
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (calc_hf_contains(word, modules[i].words)) {
+        if (calc_text_has(modules[i].words, word, strlen(word))) {
             return modules[i].parts;
         }
     }
@@ -300,7 +300,7 @@ static void read_group(const storage_reader *r, const char *prefix, widths *w)
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const calc_setting *type = inside(r, prefix, types[i]);
-        floats = floats || (type && calc_hf_contains(type->value, "fp float"));
+        floats = floats || (type && calc_text_has("fp|float", type->value, type->length));
     }
     bool zeros = calc_is_word(packed, by) || says(find(r, "zero_point has_zero_point"), "true") ||
                  says(inside(r, prefix, "symmetric"), "false");
@@ -553,21 +553,22 @@ static void tell(const storage_reader *r, const calc_app *app, unsigned wide)
         }
     }
     if (r->several) {
-        snprintf(text, sizeof text,
-                 "the layers of the checkpoint have several number formats: %s is taken; "
-                 "--set weight_datatype and matrix_datatype choose",
-                 r->unsaid              ? "none"
-                 : app->num_experts > 0 ? "the experts'"
-                                        : "the feed-forward layers'");
-        calc_hf_tell(r->hf, text);
+        const char *taken = r->unsaid              ? "none"
+                            : app->num_experts > 0 ? "the experts'"
+                                                   : "the feed-forward layers'";
+        calc_hf_tell(r->hf, CALC_TEXT(NOTE_SIZE,
+                                      "the layers of the checkpoint have several number formats: "
+                                      "%s is taken; --set weight_datatype and matrix_datatype "
+                                      "choose",
+                                      taken));
     }
     put_formats(c, text);
     if (*text) {
         calc_hf_tell(r->hf, CALC_TEXT(NOTE_SIZE, "served as its checkpoint is: %.240s", text));
     }
     if (*more && c->weight_datatype != CALC_FORMAT_AUTO) {
-        snprintf(text, sizeof text, "wide in the checkpoint, and narrow here: %.200s", more);
-        calc_hf_tell(r->hf, text);
+        calc_hf_tell(r->hf,
+                     CALC_TEXT(NOTE_SIZE, "wide in the checkpoint, and narrow here: %.200s", more));
     }
 }
 

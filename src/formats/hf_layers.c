@@ -158,10 +158,7 @@ static calc_status check_length(plan *p, calc_hf_member member, int64_t items)
 static calc_status take_list(plan *p, calc_hf_member member)
 {
     const calc_hf_said *s = p->said;
-    if (!s->setting[member]) {
-        return CALC_OK;
-    }
-    const char *at = s->setting[member]->value;
+    const char *at = s->setting[member] ? s->setting[member]->value : "";
     bool letters = member == CALC_HF_HYBRID;
     int64_t items = 0;
     for (size_t length; (length = next(&at, letters)) > 0;) {
@@ -178,7 +175,7 @@ static calc_status take_list(plan *p, calc_hf_member member)
         }
         items++;
     }
-    return check_length(p, member, items);
+    return s->setting[member] ? check_length(p, member, items) : CALC_OK;
 }
 
 /* A list with numbers of layers, the first of which is `first`. */
@@ -210,21 +207,11 @@ static void take_period(plan *p, int64_t every, int64_t offset, what mixer, what
     }
 }
 
-static const char configs[] = "block_configs.";
-
-bool calc_hf_searched(const calc_hf *hf)
-{
-    bool found = false;
-    for (size_t i = 0; i < hf->settings->count; i++) {
-        found = found || strncmp(hf->settings->item[i].key, configs, strlen(configs)) == 0;
-    }
-    return found;
-}
-
 /* Nemotron's blocks by search: heads that share a key, and the width as a multiple of 2/3 of twice
  * the model's, in steps of 256. Either part may be absent. */
 static calc_status take_configs(plan *p)
 {
+    static const char configs[] = "block_configs.";
     const calc_hf_said *s = p->said;
     int64_t last = -1;
     calc_status status = CALC_OK;
@@ -328,19 +315,15 @@ static calc_status take_mixers(plan *p)
     int64_t pattern = COUNT(PATTERN);
     for (int64_t i = 0; i < p->count; i++) {
         p->layer[i].mixer =
-            s->family->beside                 ? BOTH_MIXERS
-            : SAYS(CHUNK) && COUNT(CHUNK) > 0 ? CHUNKED
-            : windowed                        ? LOCAL
+            s->family->windowless && windowed && i < COUNT(WINDOW_AFTER) ? FULL
+            : s->family->beside                                          ? BOTH_MIXERS
+            : SAYS(CHUNK) && COUNT(CHUNK) > 0                            ? CHUNKED
+            : windowed                                                   ? LOCAL
             : s->family->alone || SAYS(FULL_EVERY) || SAYS(FULL_LAYERS) || SAYS(ATTN_PERIOD)
                 ? LINEAR
                 : FULL;
     }
     take_period(p, pattern > 1 ? pattern : 0, pattern - 1, FULL, SAME);
-    if (s->family->windowless && windowed) {
-        for (int64_t i = 0; i < p->count && i < COUNT(WINDOW_AFTER); i++) {
-            p->layer[i].mixer = FULL;
-        }
-    }
     take_period(p, COUNT(FULL_EVERY), COUNT(FULL_EVERY) - 1, FULL, SAME);
     take_period(p, COUNT(ATTN_PERIOD), COUNT(ATTN_OFFSET), FULL, SAME);
     if (SAYS(CHUNK)) {
@@ -405,9 +388,8 @@ static calc_status take_feed_forward(plan *p)
     if (every && strchr(every->value, ' ')) {
         status = take_list(p, CALC_HF_MOE_EVERY);
     } else if (number_of(every) > 1) {
-        int64_t period = number_of(every);
         for (int64_t i = 0; i < p->count; i++) {
-            p->layer[i].ffn = (i + 1 - dense) % period == 0 ? MOE : MLP;
+            p->layer[i].ffn = (i + 1 - dense) % number_of(every) == 0 ? MOE : MLP;
         }
     }
     for (int64_t i = 0; i < p->count && i < COUNT(HASHED); i++) {
@@ -428,6 +410,7 @@ static bool say_short(plan *p, calc_app *a)
 {
     const calc_hf_said *s = p->said;
     int64_t dense = 0, every = 0, full = 0, local = 0, mlps = 0, last = -1;
+    char marks[CALC_MAX_STACK]; /* of layers with experts */
     for (int64_t i = 0; i < p->count; i++) {
         const layer *l = &p->layer[i];
         if ((l->mixer != FULL && l->mixer != LOCAL) || (l->ffn != MLP && l->ffn != MOE) ||
@@ -438,6 +421,7 @@ static bool say_short(plan *p, calc_app *a)
         local += l->mixer == LOCAL;
         mlps += l->ffn == MLP;
         last = l->ffn == MOE ? i : last;
+        marks[i] = l->ffn == MOE;
     }
     bool differ = SAYS(GLOBAL_SIZE) || SAYS(GLOBAL_KV) || SAYS(LOCAL_HEADS) || SAYS(LOCAL_KV) ||
                   SAYS(LOCAL_SIZE) || YES(LOCAL_SINKS) || p->local_heads > 0;
@@ -450,18 +434,12 @@ static bool say_short(plan *p, calc_app *a)
         }
     }
     if (a->num_experts > 0 && mlps > 0) {
-        while (dense < p->count && p->layer[dense].ffn == MLP) {
-            dense++;
-        }
-        for (every = 1; dense + every < p->count && p->layer[dense + every].ffn == MLP;) {
-            every++;
-        }
-        every = dense + 1 > last ? 1 : every;
-        dense = every > 1 ? dense + 1 - every : dense; /* experts are the last of a period */
-        for (int64_t i = dense; i < p->count || dense < 0; i++) {
-            if (dense < 0 || (p->layer[i].ffn == MOE) != ((i + 1 - dense) % every == 0)) {
-                return false;
-            }
+        calc_pattern of = {.dense = p->count, .every = 1};
+        bool regular = last < 0 || calc_pattern_of(marks, (size_t)p->count, &of);
+        every = of.every;
+        dense = of.dense + 1 - every; /* experts are the last of a period */
+        if (!regular || dense < 0 || (every > 1 && of.dense == last)) {
+            return false;
         }
     }
     a->dense_blocks = dense;
@@ -626,28 +604,19 @@ static int part_of(plan *p, what sort, int64_t number)
 /* The kind of a layer; -1 with an error. */
 static int kind_of(plan *p, const layer *l)
 {
-    what sorts[2][2] = {{l->mixer, NONE}, {l->ffn, NONE}};
-    int8_t index[2][2] = {{-1, -1}, {-1, -1}};
-    if (l->mixer == BOTH_MIXERS) {
-        sorts[0][0] = LINEAR;
-        sorts[0][1] = FULL;
-    }
-    if (l->ffn == BOTH_FFN) {
-        sorts[1][0] = MLP;
-        sorts[1][1] = MOE;
-    }
-    for (int side = 0; side < 2; side++) {
-        for (int i = 0; i < 2; i++) {
-            if (sorts[side][i] != NONE) {
-                int part = part_of(p, sorts[side][i], side == 0 ? l->mixer_number : l->ffn_number);
-                if (part < 0) {
-                    return -1;
-                }
-                index[side][i] = (int8_t)part;
+    bool two_mixers = l->mixer == BOTH_MIXERS, two_ffn = l->ffn == BOTH_FFN;
+    const what sorts[] = {two_mixers ? LINEAR : l->mixer, two_mixers ? FULL : NONE,
+                          two_ffn ? MLP : l->ffn, two_ffn ? MOE : NONE};
+    int8_t index[4] = {-1, -1, -1, -1};
+    for (int i = 0; i < 4; i++) {
+        if (sorts[i] != NONE) {
+            index[i] = (int8_t)part_of(p, sorts[i], i < 2 ? l->mixer_number : l->ffn_number);
+            if (index[i] < 0) {
+                return -1;
             }
         }
     }
-    int kind = calc_stack_kind(&p->app->stack, index[0], index[1]);
+    int kind = calc_stack_kind(&p->app->stack, index, index + 2);
     if (kind < 0) {
         (void)calc_errors_at(p->errors, CALC_ERR_UNSUPPORTED, p->said->hf->name, 0, 0, NULL,
                              "more than %d kinds of layers", CALC_MAX_LAYER_KINDS);

@@ -11,9 +11,6 @@
 #define COUNT(name) ((int64_t)GET(name, 0))
 #define YES(name) (GET(name, 0) > 0)
 
-/** Whether the layers' widths are in "block_configs", as a search left them. */
-bool calc_hf_searched(const calc_hf *hf);
-
 /** The layers that the first list of layers of a configuration has; 0: it has no list. */
 int64_t calc_hf_listed(const calc_hf_said *said);
 

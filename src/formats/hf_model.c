@@ -1,7 +1,6 @@
 #include "formats/hf_model.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -77,16 +76,9 @@ typedef struct tower {
     int has[OF_TOWER]; /* 0: not said; true is 1 */
 } tower;
 
-static const char *const prefixes[] = {"vision_config.", "thinker_config.vision_config."};
-
 size_t calc_hf_encoder_prefix(const char *key)
 {
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (strncmp(key, prefixes[i], strlen(prefixes[i])) == 0) {
-            return strlen(prefixes[i]);
-        }
-    }
-    return 0;
+    return calc_word_begins("vision_config. thinker_config.vision_config.", key);
 }
 
 /* Reads the kind of tower of a file: of the model, or else of its own type.
@@ -378,7 +370,9 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
         return;
     }
     a->experts_per_token = COUNT(TOP_K);
+    /* With a key for dense layers the usual one is the width of an expert. */
     a->expert_feedforward = COUNT(EXPERT_FFN) > 0 ? COUNT(EXPERT_FFN) : a->feedforward;
+    a->feedforward = SAYS(DENSE_FFN) ? COUNT(DENSE_FFN) : a->feedforward;
     a->shared_feedforward =
         SAYS(SHARED_FFN) ? COUNT(SHARED_FFN) : COUNT(SHARED) * a->expert_feedforward;
     a->shared_gate = s->family->is.shared_gate && a->shared_feedforward > 0;
@@ -391,12 +385,6 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
         a->groups_per_token = COUNT(TOKEN_GROUPS);
     }
     a->router_bias = GET(ROUTER, GET(ROUTER_BIAS, s->family->is.router_bias)) > 0;
-    if (SAYS(DENSE_FFN)) { /* the usual key is the width of an expert, then */
-        a->expert_feedforward = (int64_t)GET(EXPERT_FFN, a->feedforward);
-        a->shared_feedforward =
-            SAYS(SHARED_FFN) ? COUNT(SHARED_FFN) : COUNT(SHARED) * a->expert_feedforward;
-        a->feedforward = COUNT(DENSE_FFN);
-    }
 }
 
 static void set_residual(const calc_hf_said *s, calc_app *a)
@@ -415,7 +403,6 @@ static void set_residual(const calc_hf_said *s, calc_app *a)
 /* Pre-training uses shorter sequences than the later extended positions allow. */
 static void set_sequence(const calc_hf_said *s, calc_app *a)
 {
-    char note[NOTE_SIZE];
     if (s->hf->seq_size > 0) {
         a->seq_size = s->hf->seq_size;
         return;
@@ -423,16 +410,11 @@ static void set_sequence(const calc_hf_said *s, calc_app *a)
     calc_hf_member length = SAYS(ORIGINAL) ? CALC_HF_ORIGINAL : CALC_HF_POSITIONS;
     int64_t said = (int64_t)calc_hf_get(s, length, CALC_HF_SEQ_MAX);
     a->seq_size = said < CALC_HF_SEQ_MAX ? said : CALC_HF_SEQ_MAX;
-    if (s->setting[length]) {
-        snprintf(note, sizeof note,
-                 "sequences of %lld tokens (%.80s is %lld); seq_size sets another",
-                 (long long)a->seq_size, s->setting[length]->key, (long long)said);
-    } else {
-        snprintf(note, sizeof note,
-                 "sequences of %lld tokens, as the file says none; seq_size sets another",
-                 (long long)a->seq_size);
-    }
-    calc_hf_tell(s->hf, note);
+    const char *why = s->setting[length] ? CALC_TEXT(NOTE_SIZE, " (%.80s is %lld)",
+                                                     s->setting[length]->key, (long long)said)
+                                         : ", as the file says none";
+    calc_hf_tell(s->hf, CALC_TEXT(NOTE_SIZE, "sequences of %lld tokens%s; seq_size sets another",
+                                  (long long)a->seq_size, why));
 }
 
 static calc_status check(const calc_hf_said *s, calc_errors *errors)
@@ -449,12 +431,14 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
                   {CALC_HF_QK_NOPE, "the width of a key's content", "qk_nope_head_dim"},
                   {CALC_HF_QK_ROPE, "the width of a key's position", "qk_rope_head_dim"},
                   {CALC_HF_V_SIZE, "the width of a value", "v_head_dim"}};
+    /* Widths of layers, as a search left them. */
+    bool searched = calc_settings_have(s->hf->settings, "block_configs.0");
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         /* Four times the width; or no layer has it. */
         bool derived =
-            needed[i].member == CALC_HF_FFN && (s->family->is.norm_type == CALC_NORM_TYPE_LAYER ||
-                                                COUNT(EXPERT_FFN) > 0 || calc_hf_searched(s->hf));
+            needed[i].member == CALC_HF_FFN &&
+            (s->family->is.norm_type == CALC_NORM_TYPE_LAYER || COUNT(EXPERT_FFN) > 0 || searched);
         derived = derived || (s->family->alone && (needed[i].member == CALC_HF_FFN ||
                                                    needed[i].member == CALC_HF_HEADS));
         derived = derived || (needed[i].member == CALC_HF_TOP_K && !(COUNT(EXPERTS) > 1)) ||

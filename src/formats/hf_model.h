@@ -114,9 +114,6 @@ bool calc_hf_key_structural(const char *key);
 /** Whether a value turns off what its key names. */
 bool calc_hf_value_neutral(const char *value);
 
-/** Whether a text contains one of some words, of up to 31 letters. */
-bool calc_hf_contains(const char *text, const char *words);
-
 /** Values by member, with the settings they come from. */
 typedef struct calc_hf_said {
     const calc_hf *hf;

@@ -66,14 +66,14 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
 {
     calc_plan *plan = r->plan;
     char expect[160];
-    char text[320];
     const calc_setting_row *other = r->owner[row->member];
     double before = plan->value[row->member];
     const char *value = setting->null ? "null" : setting->value;
     if (!calc_row_read(row, value, plan, expect, sizeof expect)) {
-        snprintf(text, sizeof text, "expected %s, found \"%s\"", expect,
-                 calc_utf8_shown(setting->value, strlen(setting->value)));
-        return calc_import_wrong(import, setting, CALC_ERR_RANGE, NULL, text, r->errors);
+        return calc_import_wrong(import, setting, CALC_ERR_RANGE, NULL,
+                                 CALC_TEXT(320, "expected %s, found \"%s\"", expect,
+                                           calc_utf8_shown(setting->value, setting->length)),
+                                 r->errors);
     }
     double now = plan->value[row->member];
     bool one_of = row->how == CALC_HOW_IS || row->how == CALC_HOW_RECOMPUTED;
@@ -81,14 +81,15 @@ static calc_status take(const calc_import *import, const calc_setting *setting,
     bool place = said && row->member == CALC_PLAN_POSITION; /* without learned ones, "none" */
     if (said && one_of && !place && other->how != CALC_HOW_SWITCH && now != before &&
         (other->how == CALC_HOW_IS || other->how == CALC_HOW_RECOMPUTED)) {
-        snprintf(text, sizeof text, "contradicts %s", other->key);
-        return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, r->errors);
+        return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL,
+                                 CALC_TEXT(320, "contradicts %s", other->key), r->errors);
     }
     /* What DeepSpeed's file has, an option of the program may repeat and not change. */
     if (said && row->how == CALC_HOW_NUMBER && other->how == CALC_HOW_NUMBER && now != before &&
         is_of_engine(row) != is_of_engine(other)) {
-        snprintf(text, sizeof text, "contradicts %s, which says %g", other->key, before);
-        return calc_import_wrong(import, setting, CALC_ERR_RULE, NULL, text, r->errors);
+        return calc_import_wrong(
+            import, setting, CALC_ERR_RULE, NULL,
+            CALC_TEXT(320, "contradicts %s, which says %g", other->key, before), r->errors);
     }
     /* Either of two rates; an option for the kernel, whatever the implementation is. */
     bool larger = row->member == CALC_PLAN_DROPOUT || row->member == CALC_PLAN_FLASH;

@@ -129,7 +129,7 @@ static calc_status wrong(reading *r, calc_plan_member member, calc_status status
 /* Takes a value as it is in the file. */
 static calc_status take(reading *r, const calc_setting_row *row, const calc_setting *setting)
 {
-    char expect[160], message[400];
+    char expect[160];
     calc_plan_member member = row->member;
     double before = r->plan.value[member];
     if (calc_row_read(row, setting->value, &r->plan, expect, sizeof expect)) {
@@ -144,23 +144,25 @@ static calc_status take(reading *r, const calc_setting_row *row, const calc_sett
                          "calc has no such algorithm; which roles run, the other settings say");
         return CALC_OK;
     }
-    snprintf(message, sizeof message, "expected %s, found \"%s\"", expect,
-             calc_utf8_shown(setting->value, strcspn(setting->value, " ")));
-    return calc_import_wrong(r->import, setting, CALC_ERR_RANGE, NULL, message, r->errors);
+    return calc_import_wrong(
+        r->import, setting, CALC_ERR_RANGE, NULL,
+        CALC_TEXT(400, "expected %s, found \"%s\"", expect,
+                  calc_utf8_shown(setting->value, strcspn(setting->value, " "))),
+        r->errors);
 }
 
 /* Sets the field of the job that a member stands for. @param blame  what says it */
 static calc_status put(reading *r, calc_plan_member blame, calc_plan_member member, double number)
 {
     calc_field_ref ref;
-    char range[160], message[240];
+    char range[160];
     if (!calc_plan_find_field(member, &ref)) {
         return CALC_OK;
     }
     if (isnan(number) || (!ref.field->choices && !calc_field_in_range(ref.field, number))) {
         calc_field_range_text(ref.field, number, range, sizeof range);
-        snprintf(message, sizeof message, "expected %s, found %s", range, CALC_NUMBER(number));
-        return wrong(r, blame, CALC_ERR_RANGE, NULL, message);
+        return wrong(r, blame, CALC_ERR_RANGE, NULL,
+                     CALC_TEXT(240, "expected %s, found %s", range, CALC_NUMBER(number)));
     }
     calc_member_set(ref.field, (char *)&r->launch->job + ref.offset, number);
     return CALC_OK;
@@ -384,7 +386,6 @@ static calc_status read_pools(reading *r, double engine, double *actor)
                      : SAYS(JOB_ENGINES)       ? VALUE(JOB_ENGINES) * engine
                      : r->format->within       ? VALUE(JOB_ROLLOUT_NODE_PROCS)
                                                : NAN;
-    char text[240];
     bool together = r->together;
     *actor = r->import->procs > 0 ? (double)r->import->procs : VALUE(NODES) * VALUE(NODE_PROCS);
     if (r->import->procs == 0 && !(SAYS(NODES) && SAYS(NODE_PROCS))) {
@@ -392,11 +393,11 @@ static calc_status read_pools(reading *r, double engine, double *actor)
                      "nothing says how many nodes there are, or processors of a node");
     }
     if (together && SAYS(JOB_ENGINES) && rollout != *actor) {
-        snprintf(text, sizeof text,
-                 "%.0f engines of %.0f processors are not on the %.0f of the actor, where they "
-                 "are to run",
-                 VALUE(JOB_ENGINES), engine, *actor);
-        return wrong(r, CALC_PLAN_JOB_ENGINES, CALC_ERR_RULE, NULL, text);
+        return wrong(r, CALC_PLAN_JOB_ENGINES, CALC_ERR_RULE, NULL,
+                     CALC_TEXT(240,
+                               "%.0f engines of %.0f processors are not on the %.0f of the actor, "
+                               "where they are to run",
+                               VALUE(JOB_ENGINES), engine, *actor));
     }
     if (!together && !(rollout > 0)) {
         return wrong(r, CALC_PLAN_JOB_COLOCATED, CALC_ERR_FIELD, NULL,
@@ -404,19 +405,18 @@ static calc_status read_pools(reading *r, double engine, double *actor)
                      "many others they are");
     }
     if (!together && r->format->within && *actor <= rollout) {
-        snprintf(text, sizeof text, "%.0f processors for engines leave none of %.0f to the actor",
-                 rollout, *actor);
-        return wrong(r,
-                     SAYS(JOB_ROLLOUT_NODES) ? CALC_PLAN_JOB_ROLLOUT_NODES
-                                             : CALC_PLAN_JOB_ROLLOUT_NODE_PROCS,
-                     CALC_ERR_RULE, NULL, text);
+        calc_plan_member blame = SAYS(JOB_ROLLOUT_NODES) ? CALC_PLAN_JOB_ROLLOUT_NODES
+                                                         : CALC_PLAN_JOB_ROLLOUT_NODE_PROCS;
+        return wrong(r, blame, CALC_ERR_RULE, NULL,
+                     CALC_TEXT(240, "%.0f processors for engines leave none of %.0f to the actor",
+                               rollout, *actor));
     }
     *actor -= !together && r->format->within ? rollout : 0;
     double chips = together ? *actor : rollout;
     if (fmod(chips, engine) != 0) {
-        snprintf(text, sizeof text, "engines of %.0f processors do not divide the %.0f they run on",
-                 engine, chips);
-        return wrong(r, CALC_PLAN_JOB_ROLLOUT_PROCS, CALC_ERR_RULE, NULL, text);
+        return wrong(r, CALC_PLAN_JOB_ROLLOUT_PROCS, CALC_ERR_RULE, NULL,
+                     CALC_TEXT(240, "engines of %.0f processors do not divide the %.0f they run on",
+                               engine, chips));
     }
     calc_status status =
         add_pool(r, together ? NULL : &job->roles.actor, together ? "all" : "train", *actor);
@@ -480,11 +480,10 @@ static calc_status read_layout(const reading *r, const calc_framework *framework
     if (status != CALC_OK) {
         return status;
     }
-    double data = plan.value[CALC_PLAN_DATA], tensor = plan.value[CALC_PLAN_TENSOR];
     if (framework->serves) {
-        double stages = calc_plan_value(&plan, CALC_PLAN_PIPELINE);
-        plan.value[CALC_PLAN_PROCS] =
-            (isnan(tensor) ? 1 : tensor) * (isnan(data) ? 1 : data) * stages;
+        plan.value[CALC_PLAN_PROCS] = calc_plan_get(&plan, CALC_PLAN_TENSOR, 1) *
+                                      calc_plan_get(&plan, CALC_PLAN_DATA, 1) *
+                                      calc_plan_value(&plan, CALC_PLAN_PIPELINE);
     }
     plan.value[CALC_PLAN_BATCH] = plan.value[CALC_PLAN_MICROBATCHES] = NAN; /* the job says it */
     return calc_plan_apply(&plan, &app, exec, r->errors);

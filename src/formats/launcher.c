@@ -72,18 +72,6 @@ static calc_status write_script(calc_output *out, const calc_framework *framewor
     return status;
 }
 
-/* The options as items of a list, which is indented: what the operator of a graph completes. */
-static void write_list(calc_output *out, const calc_settings *settings, int indent)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        const calc_setting *item = &settings->item[i];
-        calc_output_printf(out, "%s%*s- %s", i ? "\n" : "", i ? indent : 0, "", item->key);
-        if (*item->value) {
-            calc_output_printf(out, "\n%*s- '%s'", indent, "", item->value);
-        }
-    }
-}
-
 enum { WORD_SIZE = 96 };
 
 /* Passes over the marks at the beginning of a line. @return whether it is for others, and left out
@@ -148,6 +136,7 @@ static calc_status write_line(calc_output *out, const calc_framework *framework,
 {
     calc_status status = CALC_OK;
     for (const char *at = line; at < next && status == CALC_OK;) {
+        const int indent = (int)(at - line);
         char word[WORD_SIZE]; /* between two "@" */
         size_t capitals = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"), length = capitals + 2;
         length = *at == '@' && capitals > 0 && at[1 + capitals] == '@' ? length : 0;
@@ -155,10 +144,16 @@ static calc_status write_line(calc_output *out, const calc_framework *framework,
         const char *text = length > 0 ? text_of(framework, p, word) : NULL;
         if (length > 0 && strcmp(word, "SCRIPT") == 0) {
             text = "";
-            status = write_script(out, framework, &p->settings, (int)(at - line), errors);
+            status = write_script(out, framework, &p->settings, indent, errors);
         } else if (length > 0 && strcmp(word, "OPTIONS") == 0) {
-            text = "";
-            write_list(out, &p->settings, (int)(at - line));
+            text = ""; /* items of a list, which the operator of a graph completes */
+            for (size_t i = 0; i < p->settings.count; i++) {
+                const calc_setting *item = &p->settings.item[i];
+                calc_output_printf(out, "%s%*s- %s", i ? "\n" : "", i ? indent : 0, "", item->key);
+                if (*item->value) {
+                    calc_output_printf(out, "\n%*s- '%s'", indent, "", item->value);
+                }
+            }
         }
         calc_output_write(out, text ? text : at, text ? strlen(text) : 1);
         at += text ? length : 1;

@@ -1,4 +1,4 @@
-#include "formats/plan.h"
+#include "formats/framework.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,33 +150,8 @@ static void set_rest(calc_plan *plan, const calc_app *a, const calc_exec *e)
     SET(MODEL, WHERE(like, like - model));
 }
 
-static void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec *exec);
-
-void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec, int64_t node_procs)
-{
-    calc_app a = *app;
-    calc_exec e = *exec;
-    calc_plan_resolve(&a, &e);
-    calc_plan_clear(plan);
-    const calc_strategy *s = &e.strategy;
-    const bool latent = s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
-    const bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    const bool experts = a.num_experts > 0;
-    const int64_t nodes = e.num_procs / calc_gcd(e.num_procs, node_procs);
-    const int64_t microbatches = e.batch_size / s->data_par / e.microbatch_size;
-    const int64_t shards = s->zero_stage > 0 ? s->fsdp_par : 1;
-    const int64_t instances = s->data_par * s->context_par / shards;
-#define CALC_PLAN(...)
-#define CALC_PLAN_OF(name, of, ...) SET(name, of);
-#define CALC_PLAN_ABOVE(name, of, field, absent, ...) SET(name, WHERE((double)(of) > (absent), of));
-#include "formats/plan.fields.h"
-    set_trained(plan, &e);
-    set_rest(plan, &a, &e);
-    calc_plan_split(plan, &e);
-    calc_plan_serve(plan, &a, &e);
-    calc_plan_stages_from(plan, &a, &e);
-    calc_plan_layers_from(plan, &a, &e);
-}
+static const calc_stage_run as_exec = {
+    1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
 
 static bool recomputes_nothing(const calc_exec *e)
 {
@@ -219,12 +194,8 @@ int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_
         bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && units % all == 0;
         for (; count < all; count++) {
             int64_t own = units / all - (count == 0) - (count == all - 1);
-            out[count] = (calc_stage_run){1,
-                                          (int16_t)(ends ? own : CALC_STAGE_AS_EXEC),
-                                          CALC_STAGE_AS_EXEC,
-                                          CALC_STAGE_AS_EXEC,
-                                          0,
-                                          0};
+            out[count] = as_exec;
+            out[count].blocks = (int16_t)(ends ? own : CALC_STAGE_AS_EXEC);
         }
     }
     int64_t copies = all / count;
@@ -363,6 +334,32 @@ static void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const ca
     }
 }
 
+void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec, int64_t node_procs)
+{
+    calc_app a = *app;
+    calc_exec e = *exec;
+    calc_plan_resolve(&a, &e);
+    calc_plan_clear(plan);
+    const calc_strategy *s = &e.strategy;
+    const bool latent = s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+    const bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+    const bool experts = a.num_experts > 0;
+    const int64_t nodes = e.num_procs / calc_gcd(e.num_procs, node_procs);
+    const int64_t microbatches = e.batch_size / s->data_par / e.microbatch_size;
+    const int64_t shards = s->zero_stage > 0 ? s->fsdp_par : 1;
+    const int64_t instances = s->data_par * s->context_par / shards;
+#define CALC_PLAN(...)
+#define CALC_PLAN_OF(name, of, ...) SET(name, of);
+#define CALC_PLAN_ABOVE(name, of, field, absent, ...) SET(name, WHERE((double)(of) > (absent), of));
+#include "formats/plan.fields.h"
+    set_trained(plan, &e);
+    set_rest(plan, &a, &e);
+    calc_plan_split(plan, &e);
+    calc_plan_serve(plan, &a, &e);
+    calc_plan_stages_from(plan, &a, &e);
+    calc_plan_layers_from(plan, &a, &e);
+}
+
 /* Blocks from offsets; prediction blocks count in the last chunk. */
 static calc_status apply_offsets(const calc_plan *plan, int64_t blocks, int64_t all,
                                  calc_stage_run *place, calc_errors *errors)
@@ -394,8 +391,7 @@ calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app, c
     int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
     bool again = plan->recomputed.count > 0 && all <= CALC_MAX_PLACES;
     for (int64_t i = 0; i < CALC_MAX_PLACES; i++) {
-        place[i] =
-            (calc_stage_run){1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+        place[i] = as_exec;
     }
     if (plan->blocks.count == 0 && plan->offsets.count == 0 && !again) {
         return CALC_OK;
@@ -492,41 +488,28 @@ void calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const cal
     }
 }
 
-/* Writes one list per chunk if there are several. */
-static void write_lists(const int64_t *number, int64_t stages, int64_t all, char *text, size_t size)
+calc_plan_list calc_plan_offsets(const calc_plan *plan)
 {
-    bool several = all > stages;
-    text[0] = '\0';
-    calc_append(text, size, several ? "[" : "");
+    calc_plan_list offsets = plan->blocks;
+    int64_t all = offsets.count, predictions = COUNT(MTP);
     for (int64_t i = 0; i < all; i++) {
-        bool first = i % stages == 0;
-        calc_append(text, size, "%s%s%lld%s", i > 0 ? ", " : "", first ? "[" : "",
-                    (long long)number[i], i % stages == stages - 1 ? "]" : "");
+        offsets.number[i] = (int16_t)(offsets.number[i] + (i == all - 1 ? predictions : 0) -
+                                      (COUNT(BLOCKS) + predictions) / all);
     }
-    calc_append(text, size, several ? "]" : "");
+    return offsets;
 }
 
-bool calc_plan_offsets_write(const calc_plan *plan, char *text, size_t size)
+bool calc_plan_list_write(const calc_plan_list *list, int64_t stages, char *text)
 {
-    int64_t number[CALC_MAX_PLACES];
-    int64_t all = plan->blocks.count;
-    int64_t predictions = COUNT(MTP);
-    for (int64_t i = 0; i < all; i++) {
-        number[i] = plan->blocks.number[i] + (i == all - 1 ? predictions : 0) -
-                    (COUNT(BLOCKS) + predictions) / all;
+    bool several = list->count > stages;
+    snprintf(text, CALC_ROW_TEXT_SIZE, "%s", several ? "[" : "");
+    for (int64_t i = 0; i < list->count; i++) {
+        calc_append(text, CALC_ROW_TEXT_SIZE, "%s%s%d%s", i > 0 ? ", " : "",
+                    i % stages == 0 ? "[" : "", list->number[i],
+                    i % stages == stages - 1 ? "]" : "");
     }
-    write_lists(number, COUNT(PIPELINE), all, text, size);
-    return all > 0;
-}
-
-bool calc_plan_recomputed_write(const calc_plan *plan, char *text, size_t size)
-{
-    int64_t number[CALC_MAX_PLACES];
-    for (int32_t i = 0; i < plan->recomputed.count; i++) {
-        number[i] = plan->recomputed.number[i];
-    }
-    write_lists(number, COUNT(PIPELINE), plan->recomputed.count, text, size);
-    return plan->recomputed.count > 0;
+    calc_append(text, CALC_ROW_TEXT_SIZE, several ? "]" : "");
+    return list->count > 0;
 }
 
 bool calc_plan_list_read(const char *text, calc_plan_list *list)

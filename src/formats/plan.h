@@ -201,13 +201,14 @@ typedef void calc_tell_lost(void *context, const char *field, const char *value,
 void calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,
                            calc_tell_lost *tell, void *context);
 
-/** Reads and writes lists in texts for rows of frameworks: offsets of blocks from an even split,
- *  and numbers of recomputed blocks, one list per chunk if there are several. Both forms can be
- *  read.
+/** The blocks of the listed chunks, as a difference from an even split. */
+calc_plan_list calc_plan_offsets(const calc_plan *plan);
+
+/** Reads and writes lists in texts for rows of frameworks, one list per chunk if there are several.
+ *  Both forms can be read.
  *  @param text  CALC_ROW_TEXT_SIZE bytes
  *  @return writing: whether there is something to write; reading: whether it was understood */
-bool calc_plan_offsets_write(const calc_plan *plan, char *text, size_t size);
-bool calc_plan_recomputed_write(const calc_plan *plan, char *text, size_t size);
+bool calc_plan_list_write(const calc_plan_list *list, int64_t stages, char *text);
 bool calc_plan_list_read(const char *text, calc_plan_list *list);
 
 #endif

@@ -102,41 +102,37 @@ static void resolve_experts(calc_app *app, calc_exec *exec)
     }
 }
 
-static void resolve_sharding(calc_exec *exec)
+static void resolve_sharding(calc_strategy *s)
 {
-    if (exec->strategy.zero_stage == 0) {
-        exec->strategy.zero_stage = exec->strategy.optimizer_sharding ? 1 : 0;
+    if (s->zero_stage == 0) {
+        s->zero_stage = s->optimizer_sharding ? 1 : 0;
     }
-    exec->strategy.optimizer_sharding = exec->strategy.zero_stage > 0;
-    exec->strategy.fsdp_par =
-        exec->strategy.optimizer_sharding
-            ? or_else(exec->strategy.fsdp_par, exec->strategy.data_par * exec->strategy.context_par)
-            : 0;
-    if (!exec->strategy.optimizer_sharding) {
-        exec->strategy.param_gather_overlap = CALC_CHOICE_AUTO;
+    s->optimizer_sharding = s->zero_stage > 0;
+    s->fsdp_par = s->optimizer_sharding ? or_else(s->fsdp_par, s->data_par * s->context_par) : 0;
+    if (!s->optimizer_sharding) {
+        s->param_gather_overlap = CALC_CHOICE_AUTO;
     } else {
-        resolve_choice(&exec->strategy.param_gather_overlap, exec->strategy.data_par_overlap);
+        resolve_choice(&s->param_gather_overlap, s->data_par_overlap);
     }
 }
 
-static void resolve_recompute(calc_exec *exec)
+static void resolve_recompute(calc_strategy *s)
 {
-    if (exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES &&
-        exec->strategy.recompute_modules == 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN) {
-        exec->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
+    if (s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES &&
+        s->recompute_modules == 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN) {
+        s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     }
-    if (exec->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES) {
-        exec->strategy.recompute_modules = 0;
+    if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES) {
+        s->recompute_modules = 0;
     }
-    if (exec->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
-        exec->strategy.recompute_group = 0;
-        exec->strategy.distribute_saved_activations = false;
+    if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
+        s->recompute_group = 0;
+        s->distribute_saved_activations = false;
     }
-    if (exec->strategy.tensor_par == 1 ||
-        exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
-        exec->strategy.distribute_saved_activations = false; /* they are divided anyway, or never */
+    if (s->tensor_par == 1 || s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+        s->distribute_saved_activations = false; /* they are divided anyway, or never */
     }
-    exec->strategy.recompute_group = or_else(exec->strategy.recompute_group, 1);
+    s->recompute_group = or_else(s->recompute_group, 1);
 }
 
 /* Adapters without a list of matrices are those of all, and none of what a model has not. */
@@ -197,15 +193,13 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
         exec->pipeline_schedule = CALC_PIPELINE_SCHEDULE_1F1B;
         exec->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
         exec->first_stage_blocks = exec->last_stage_blocks = 0;
+        s->pipeline_par_overlap = false;
         if (exec->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP) {
             exec->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP; /* equivalent with one stage */
         }
     }
     if (exec->pipeline_par == 1 || exec->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
         exec->deferred_head_wgrad = 0;
-    }
-    if (exec->pipeline_par == 1) {
-        s->pipeline_par_overlap = false;
     }
     /* Counting the ends as blocks changes nothing with two stages, or if one stage only has a
      * block more. */
@@ -281,8 +275,8 @@ void calc_plan_resolve(calc_app *app, calc_exec *exec)
     resolve_attention(app, exec);
     resolve_experts(app, exec);
     resolve_formats(exec);
-    resolve_sharding(exec);
-    resolve_recompute(exec);
+    resolve_sharding(&exec->strategy);
+    resolve_recompute(&exec->strategy);
     resolve_trained(app, exec);
     calc_plan_stages_resolve(app, exec);
 }

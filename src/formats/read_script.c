@@ -773,14 +773,6 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
         bool of_value = *at == '(' && !s->has_word && !s->quote && s->list < 0 && !s->first;
         const char *close =
             of_value ? calc_shell_closing(at, s->end, '(', ')', &s->said.looks) : NULL;
-        if (close) {
-            line = s->line;
-            column = (int)(at - s->line_start) + 1;
-            put_text(s, at, close + 1);
-            s->has_word = true;
-            at = close + 1;
-            continue;
-        }
         bool starts = !s->has_word && s->first && s->list < 0 && !s->quote;
         if (starts && !isspace((unsigned char)*at)) {
             const char *before = at;
@@ -794,8 +786,8 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
                 continue;
             }
         }
-        if (isspace((unsigned char)*at) || *at == '(' || *at == ')' || *at == ';' || *at == '`' ||
-            *at == '\0' || (s->quote && *at == s->quote) ||
+        if (isspace((unsigned char)*at) || (*at == '(' && !close) || *at == ')' || *at == ';' ||
+            *at == '`' || *at == '\0' || (s->quote && *at == s->quote) ||
             (*at == '\\' && at + 1 < s->end && (at[1] == '\n' || at[1] == '\r'))) {
             if (!flush(s, settings, line, column)) {
                 return false;
@@ -829,9 +821,6 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
             continue;
         }
         if (!s->has_word) {
-            if (isspace((unsigned char)*at)) {
-                continue;
-            }
             line = s->line;
             column = (int)(at - s->line_start) + 1;
             s->word_at = at;
@@ -847,7 +836,10 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
         if (*at == '<' && !s->quote) {
             take_here(s, at);
         }
-        at = take_character(s, at);
+        if (close) {
+            put_text(s, at, close + 1);
+        }
+        at = close ? close + 1 : take_character(s, at);
     }
     return flush(s, settings, line, column);
 }

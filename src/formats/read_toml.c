@@ -50,16 +50,9 @@ static void skip_blanks(reader *r)
 /* Skips blanks, ends of lines and comments. */
 static void skip_lines(reader *r)
 {
-    while (r->at < r->end) {
-        if (peek(r) == '#') {
-            while (r->at < r->end && peek(r) != '\n') {
-                step(r);
-            }
-        } else if (isspace((unsigned char)peek(r))) {
-            step(r);
-        } else {
-            return;
-        }
+    for (bool comment = false;
+         r->at < r->end && (comment || *r->at == '#' || isspace((unsigned char)*r->at)); step(r)) {
+        comment = *r->at == '#' || (comment && *r->at != '\n');
     }
 }
 

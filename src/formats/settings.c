@@ -86,6 +86,18 @@ const calc_setting *calc_settings_last(const calc_settings *settings, const char
     return NULL;
 }
 
+bool calc_settings_have(const calc_settings *settings, const char *key)
+{
+    size_t length = strlen(key);
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *found = settings->item[i].key;
+        if (strncmp(found, key, length) == 0 && (!found[length] || found[length] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void calc_settings_drop(calc_settings *settings)
 {
     size_t kept = 0;
@@ -144,12 +156,6 @@ bool calc_settings_is_file(const char *path, size_t length)
     return is;
 }
 
-/* Whether a word is the name of a configuration, which programs have without an option. */
-static bool is_file(const char *word)
-{
-    return calc_settings_is_file(word, strlen(word)) && !strpbrk(word, "=:$");
-}
-
 bool calc_word_serves(const char *word)
 {
     size_t length = strlen(word);
@@ -173,7 +179,9 @@ bool calc_settings_take(calc_settings *settings, const char *word, bool starts, 
                         int line, int column)
 {
     calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
-    bool named = (starts || last->length > 0) && is_file(word);
+    /* The name of a configuration, which programs have without an option. */
+    bool named = (starts || last->length > 0) && calc_settings_is_file(word, strlen(word)) &&
+                 !strpbrk(word, "=:$");
     bool sets =
         last && !strchr("-$", last->key[0]) && isalpha((unsigned char)*word) && strchr(word, '=');
     bool server = calc_word_is_image(word), serving = calc_word_serves(word) || server;

@@ -78,6 +78,9 @@ void calc_settings_drop(calc_settings *settings);
 /** The last setting of a key; NULL if there is none. */
 const calc_setting *calc_settings_last(const calc_settings *settings, const char *key);
 
+/** Whether a key, or a key below it, exists. */
+bool calc_settings_have(const calc_settings *settings, const char *key);
+
 /** Calls `tell` with each key whose value differs, in the order of `from`, and then with those that
  *  only `to` has.
  *  @param a, b  both values, "" for an option without one; NULL: the key is absent */

@@ -151,9 +151,9 @@ bool calc_launched(calc_settings *settings, const calc_shell_values *values)
             sizes = true;
             continue;
         }
-        sizes = sizes || strncmp(key, "--nnodes", 8) == 0 || strncmp(key, "--nproc", 7) == 0;
-        all = all && strncmp(key, "--num_gpus", 10) != 0 && strncmp(key, "--num-gpus", 10) != 0 &&
-              strncmp(key, "--include", 9) != 0 && strcmp(key, "--hostfile") != 0;
+        sizes = sizes || calc_word_begins("--nnodes --nproc", key);
+        all = all && !calc_word_begins("--num_gpus --num-gpus --include", key) &&
+              strcmp(key, "--hostfile") != 0;
         file = file || strcmp(key, launched[0].option) == 0;
     }
     for (size_t i = 0; good && i < sizeof launched / sizeof *launched; i++) {

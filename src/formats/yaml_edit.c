@@ -257,19 +257,6 @@ static calc_status edit_one(calc_text *text, const calc_yaml_edit *edit, const c
     return status;
 }
 
-/* Whether a key, or a key below it, exists. */
-static bool has_key(const calc_settings *settings, const char *key)
-{
-    size_t length = strlen(key);
-    for (size_t i = 0; i < settings->count; i++) {
-        const char *found = settings->item[i].key;
-        if (strncmp(found, key, length) == 0 && (!found[length] || found[length] == '.')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Reads the result back before returning it, because YAML has places where a value cannot simply be
  * inserted. */
 static calc_status check_edited(const calc_text *text, const calc_yaml_edit *edits, size_t count,
@@ -280,7 +267,7 @@ static calc_status check_edited(const calc_text *text, const calc_yaml_edit *edi
     calc_status status = calc_settings_from_text(&settings, CALC_SYNTAX_YAML, text->data,
                                                  text->length, name, &ignored);
     for (size_t i = 0; i < count && status != CALC_ERR_NOMEM; i++) {
-        if (status != CALC_OK || !has_key(&settings, edits[i].key)) {
+        if (status != CALC_OK || !calc_settings_have(&settings, edits[i].key)) {
             status = calc_errors_at(errors, CALC_ERR_SYNTAX, name, 1, 1,
                                     "write each key on a line of its own, and its value beside it",
                                     "%s cannot be changed in this text", edits[i].key);

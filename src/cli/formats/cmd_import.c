@@ -275,22 +275,6 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
     return status == CALC_OK || r->from ? status : calc_input_is_log(name, &prints, errors);
 }
 
-static calc_exit import_request(request *r)
-{
-    calc_errors errors = {0};
-    const char *misused = NULL;
-    calc_status status =
-        r->options ? convert_settings(r, NULL, NULL, &errors) : convert_file(r, &misused, &errors);
-    if (misused) {
-        return calc_complain_usage(r->args->command, misused);
-    }
-    if (status == CALC_ERR_NOMEM && errors.count == 0) {
-        calc_errors_no_memory(&errors);
-    }
-    calc_script_tell_rest(&r->unread);
-    return calc_complain_errors(&errors);
-}
-
 static calc_exit run(const calc_args *args)
 {
     request r = {.args = args,
@@ -316,11 +300,22 @@ static calc_exit run(const calc_args *args)
                                    "--job writes both layouts: --exe, --app and --seq-size are "
                                    "not for it");
     }
-    bool file =
-        r.from && (!framework || (framework->syntax != CALC_SYNTAX_SHELL && !framework->options));
-    return r.options && file
-               ? calc_complain_usage(args->command, "this framework has a file, not options")
-               : import_request(&r);
+    if (r.options && r.from &&
+        (!framework || (framework->syntax != CALC_SYNTAX_SHELL && !framework->options))) {
+        return calc_complain_usage(args->command, "this framework has a file, not options");
+    }
+    calc_errors errors = {0};
+    const char *misused = NULL;
+    calc_status status =
+        r.options ? convert_settings(&r, NULL, NULL, &errors) : convert_file(&r, &misused, &errors);
+    if (misused) {
+        return calc_complain_usage(args->command, misused);
+    }
+    if (status == CALC_ERR_NOMEM && errors.count == 0) {
+        calc_errors_no_memory(&errors);
+    }
+    calc_script_tell_rest(&r.unread);
+    return calc_complain_errors(&errors);
 }
 
 const calc_command calc_cmd_import = {
