@@ -131,7 +131,7 @@ def runs_are_valid():
 def runs_of_serving_are_valid():
     columns = schema["serving_runs"]["items"]["properties"]
     with open(f"{ROOT}/src/validate/serving_map.h") as file:
-        rows = re.findall(r'X\((TEXT|NUMBER), (\w+), (?:"(\w+)"|NULL)\)', file.read())
+        rows = re.findall(r'X\((?:NEEDED_)?(TEXT|NUMBER), (\w+), (?:"(\w+)"|NULL)', file.read())
     known = [(kind, name) for kind, *names in rows for name in names if name]
     types = {"TEXT": "string", "NUMBER": ["number", "null"]}
     expect("serving_runs: the columns that calc reads",
