@@ -276,11 +276,6 @@ static const char *(*const common[])(const calc_result *) = {
     [CALC_CROSS_MODEL] = calc_result_model,
     [CALC_CROSS_ENGINE] = calc_result_engine};
 
-static int compare_dates(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Later than the earlier half of an engine's runs that have a date. */
 static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
 {
@@ -290,7 +285,7 @@ static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
             room[count++] = map_of(&t->point[i])->row->published;
         }
     }
-    CALC_SORT(room, count, compare_dates);
+    CALC_SORT(room, count, calc_order_texts);
     const char *last = count > 0 ? room[(count - 1) / 2] : "";
     for (size_t i = fit->first; i < end; i++) {
         if (t->fold[i] >= 0) {
