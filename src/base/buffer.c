@@ -124,3 +124,8 @@ int calc_order_numbers(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
     return CALC_ORDER(x, y);
 }
+
+int calc_order_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}

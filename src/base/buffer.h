@@ -95,4 +95,7 @@ void calc_sort(void *list, size_t count, size_t size, int (*compare)(const void 
 /** Compares doubles for calc_sort(). */
 int calc_order_numbers(const void *a, const void *b);
 
+/** Compares texts for calc_sort(), byte by byte. */
+int calc_order_texts(const void *a, const void *b);
+
 #endif

@@ -89,7 +89,7 @@ static calc_engine_prior prior_at(const calc_engine_traits *start, bool document
     calc_engine_traits t = *start;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         prior.centre[k] = to_number(k, *calc_engine_trait(&t, k));
-        prior.spread[k] = documented ? traits[k].among : traits[k].spread;
+        prior.spread[k] = documented && traits[k].among > 0 ? traits[k].among : traits[k].spread;
     }
     return prior;
 }
@@ -136,6 +136,9 @@ static calc_engine_prior prior_of(const calc_engine_fit *fits, size_t count, siz
     const calc_engine_fit *me = &fits[which];
     calc_engine_prior prior = prior_at(&me->start, true);
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        if (traits[k].among <= 0) {
+            continue;
+        }
         double engines = pow(traits[k].among, 2);
         double versions = pow(OF_VERSIONS * traits[k].among, 2);
         estimate all = {0}, own = {0};
@@ -183,6 +186,8 @@ static calc_engine_traits traits_at(const calc_engine_fit *fit, const double *x)
     return t;
 }
 
+/* How fast weights are unpacked (MXFP4) is known badly: that they are is not to be taken for slow
+ * reading of the cache, so that such runs say nothing of it. */
 static void residuals(void *context, const double *x, double *residual)
 {
     const engine_fit_task *t = context;
@@ -196,7 +201,11 @@ static void residuals(void *context, const double *x, double *residual)
         }
         if (r->serving != last) {
             p = *r->serving;
-            calc_serving_predict_with(&p, &now);
+            calc_engine_traits of = now;
+            if (p.map.exec.strategy.weight_datatype != p.map.exec.strategy.matrix_datatype) {
+                of.cache_share = t->fit->start.cache_share;
+            }
+            calc_serving_predict_with(&p, &of);
             last = r->serving;
         }
         double weight =
@@ -276,11 +285,6 @@ static const char *(*const common[])(const calc_result *) = {
     [CALC_CROSS_MODEL] = calc_result_model,
     [CALC_CROSS_ENGINE] = calc_result_engine};
 
-static int compare_dates(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Later than the earlier half of an engine's runs that have a date. */
 static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
 {
@@ -290,7 +294,7 @@ static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
             room[count++] = map_of(&t->point[i])->row->published;
         }
     }
-    CALC_SORT(room, count, compare_dates);
+    CALC_SORT(room, count, calc_order_texts);
     const char *last = count > 0 ? room[(count - 1) / 2] : "";
     for (size_t i = fit->first; i < end; i++) {
         if (t->fold[i] >= 0) {
@@ -455,11 +459,8 @@ static bool counts(const calc_engine_plan *plan, const calc_result *r,
         return false;
     }
     bool rate = r->quantity == CALC_QUANTITY_OUTPUT_RATE;
-    const char *const *name = plan->machine;
-    while (name && *name && strcmp(*name, r->serving->map.row->sys) != 0) {
-        name++;
-    }
-    return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) && (!name || *name);
+    return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) &&
+           (!plan->machine || calc_evidence_is_of(r, plan->machine));
 }
 
 /* The runs of each engine. Programs of which nobody measured a run are left as they are. */

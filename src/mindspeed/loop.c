@@ -340,11 +340,6 @@ static bool is_kind(const char *path, mode_t kind)
     return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Lists every kernel_details.csv in a folder or below it, in the order of their paths. Nothing in
  * the folder's name stands for other names. */
 static void search(const char *root, glob_t *found)
@@ -365,7 +360,7 @@ static void search(const char *root, glob_t *found)
         memcpy(pattern + length, "/*", 2);
     }
     if (found->gl_pathc > 1) {
-        CALC_SORT(found->gl_pathv, found->gl_pathc, compare_texts);
+        CALC_SORT(found->gl_pathv, found->gl_pathc, calc_order_texts);
     }
 }
 

@@ -27,7 +27,7 @@ static const calc_engine_traits true_traits = {.host_s = 3e-3,
                                                .request_sequence_s = 0.2e-3,
                                                .gap_s = 1e-4,
                                                .matrix_share = 0.6,
-                                               .cache_share = 0.8,
+                                               .cache_share = 0.95,
                                                .experts_undivided = 0.1,
                                                .handover_steps = 5};
 
@@ -116,6 +116,28 @@ CALC_TEST(what_no_run_shows_stays_as_assumed)
     ck_assert_double_eq_tol(fit->traits.handover_steps, fit->start.handover_steps, 1e-12);
     ck_assert(!fit->determined[CALC_ENGINE_TRAIT_handover_steps]);
     ck_assert(!fit->traits.overlapped);
+}
+
+/* What unpacking costs is not taken for slow reading of the cache. */
+CALC_TEST(runs_that_unpack_weights_say_nothing_of_the_cache)
+{
+    const calc_engine_plan plan = {.engines = shipped_engines(), .documented = true};
+    calc_engine_traits slow = true_traits;
+    slow.cache_share = 0.7;
+    for (size_t i = 0; i < results.count; i++) {
+        calc_serving_prediction truth = *item[i].serving;
+        calc_serving_predict_with(&truth, &slow);
+        item[i].measured = truth.predicted[item[i].quantity];
+    }
+    ck_assert_double_eq_tol(calibrate(&plan)->traits.cache_share, slow.cache_share, 0.1);
+    for (size_t i = 0; i < RUNS; i++) {
+        row[i].weight_dtype = "int4";
+        calc_serving_predict(&prediction[i], &row[i], &apps, &systems, shipped_engines());
+    }
+    const calc_engine_fit *fit = calibrate(&plan);
+    ck_assert_uint_eq(fit->points, results.count);
+    ck_assert_double_eq_tol(fit->traits.cache_share, fit->start.cache_share, 1e-9);
+    ck_assert(!fit->determined[CALC_ENGINE_TRAIT_cache_share]);
 }
 
 /* Each is predicted by a fit that saw it or by one that did not: loads of a layout together. */
@@ -259,6 +281,8 @@ CALC_TEST(versions_and_engines_share_what_they_have_in_common)
     int k = CALC_ENGINE_TRAIT_matrix_share;
     ck_assert(version->error[k] > seen->error[k] && other->error[k] > version->error[k]);
     ck_assert(!version->determined[k]);
+    /* Kernels that read the cache are each version's own. */
+    ck_assert_double_eq_tol(version->traits.cache_share, version->start.cache_share, 1e-9);
     free(c.fit);
 }
 

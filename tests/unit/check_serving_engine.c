@@ -12,7 +12,7 @@ CALC_TEST(no_engine_takes_nothing)
     calc_engine_traits t = shipped_engine("none").traits;
     calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8, .efficiency = 0.7},
                                 .decode = {.memory_efficiency = 0.9}};
-    calc_serving_rates own = calc_engine_rates_of(&t, &rates);
+    calc_serving_rates own = calc_engine_rates_of(&t, &rates, 8);
     ck_assert_double_eq(calc_engine_beside_s(&t, 0.01, 64, 8, 0), 0);
     ck_assert_double_eq(t.request_s, 0);
     ck_assert_double_eq(own.matrix.efficiency, 0.7);
@@ -86,12 +86,16 @@ CALC_TEST(kernels_of_an_engine_may_be_slower)
                                            .efficiency_8bit = 0.6,
                                            .block_scaled_efficiency = 0.2},
                                 .decode = {.memory_efficiency = 0.9}};
-    calc_serving_rates own = calc_engine_rates_of(&t, &rates);
+    calc_serving_rates own = calc_engine_rates_of(&t, &rates, 2);
     ck_assert_double_eq(own.matrix.efficiency, 0.5); /* of 1, as nothing is said */
     ck_assert_double_eq(own.matrix.efficiency_8bit, 0.3);
     ck_assert_double_eq(own.matrix.block_scaled_efficiency, 0.1);
     ck_assert_double_eq(own.matrix.memory_efficiency, 0.8);
     ck_assert_double_eq(own.decode.memory_efficiency, 0.45);
+    own = calc_engine_rates_of(&t, &rates, 1);
+    ck_assert_double_eq(own.decode.memory_efficiency, 0.9);
+    own = calc_engine_rates_of(&t, &rates, 8); /* eight times as long, not twice */
+    ck_assert_double_eq(own.decode.memory_efficiency, 0.9 / 8);
 }
 
 CALC_TEST(what_an_execution_states_stands_for_the_engines)

@@ -162,11 +162,7 @@ static void step_with_prompts(calc_serving *r, const steps *s, double per_step)
 /* @param per_step  prompts that a replica takes in a step of its sequences */
 static void run_step(calc_serving *r, const steps *s, double per_step)
 {
-    if (chunked(r)) {
-        step_with_chunks(r, s, per_step);
-    } else {
-        step_with_prompts(r, s, per_step);
-    }
+    (chunked(r) ? step_with_chunks : step_with_prompts)(r, s, per_step);
     r->batches = r->groups;
 }
 
@@ -397,11 +393,7 @@ void calc_batching_run(calc_serving *r)
 {
     enum { TRIES = 3 };
     for (int i = 0; i < TRIES; i++) {
-        if (r->open) {
-            run_open(r);
-        } else {
-            run_closed(r);
-        }
+        (r->open ? run_open : run_closed)(r);
         if (!calc_serving_limit(r)) {
             break;
         }

@@ -59,10 +59,11 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     const calc_inference *i = &exec->inference;
     *m = (calc_inference_pass_model){.system = system};
     calc_engine_traits engine = calc_serving_engine_traits(i);
-    m->rates = calc_engine_rates_of(&engine, &system->chip.serving);
     m->experts_undivided = engine.experts_undivided;
     m->fused_recurrence = engine.fused_recurrence;
     m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
+    double heads = m->shape.latent ? 1 : m->shape.heads / m->shape.kv_heads;
+    m->rates = calc_engine_rates_of(&engine, &system->chip.serving, heads);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
     m->shape.placed_experts += (double)i->redundant_experts;
@@ -658,13 +659,13 @@ static void slow_matrix(calc_serving_matrix *m, double share)
     m->unpacked_efficiency *= share;
 }
 
-calc_serving_rates calc_engine_rates_of(const calc_engine_traits *t, const calc_serving_rates *r)
+calc_serving_rates calc_engine_rates_of(const calc_engine_traits *t, const calc_serving_rates *r,
+                                        double heads)
 {
     calc_serving_rates own = *r;
-    if (t->matrix_share > 0) {
-        slow_matrix(&own.matrix, t->matrix_share);
-        slow_matrix(&own.grouped, t->matrix_share);
-    }
-    own.decode.memory_efficiency *= calc_share_or(t->cache_share, 1);
+    double further = 1 / calc_share_or(t->cache_share, 1) - 1; /* time of a head beside the first */
+    slow_matrix(&own.matrix, calc_share_or(t->matrix_share, 1));
+    slow_matrix(&own.grouped, calc_share_or(t->matrix_share, 1));
+    own.decode.memory_efficiency /= 1 + further * (heads - 1);
     return own;
 }

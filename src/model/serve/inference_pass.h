@@ -213,8 +213,10 @@ double calc_inference_pass_cached_blocks(const calc_inference_pass_model *model,
 double calc_engine_beside_s(const calc_engine_traits *traits, double pass_s, double sequences,
                             double ranks, double issued_s);
 
-/** The share of a machine's serving rates that an engine's kernels reach. */
+/** The share of a machine's serving rates that an engine's kernels reach.
+ *  @param heads  that read each entry of the cache, >= 1; of latents, whose kernels are made for
+ *                all of them, 1 */
 calc_serving_rates calc_engine_rates_of(const calc_engine_traits *traits,
-                                        const calc_serving_rates *rates);
+                                        const calc_serving_rates *rates, double heads);
 
 #endif
