@@ -458,7 +458,6 @@ static calc_status include(calc_settings *out, calc_settings *in, const char *na
             if (status != CALC_ERR_UNSUPPORTED) {
                 continue;
             }
-            status = CALC_OK;
         }
         calc_setting *item = calc_grown(out->item, out->count, &out->capacity, sizeof *item);
         status = item ? CALC_OK : CALC_ERR_NOMEM;
