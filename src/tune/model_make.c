@@ -71,6 +71,15 @@ static void make_field(calc_effects_field *out, const calc_tune_field *field, si
     free(cell);
 }
 
+static bool same_shape(const double *a, const double *b)
+{
+    int same = 0;
+    while (same < CALC_TUNE_CELL_COORDINATES && a[same] == b[same]) {
+        same++;
+    }
+    return same == CALC_TUNE_CELL_COORDINATES;
+}
+
 /* The field of errors of measured kernels. */
 static void take_kernels(calc_effects_field *out, const calc_tune_kernels *kernels,
                          const calc_tune_candidate *candidate, size_t count,
@@ -83,8 +92,8 @@ static void take_kernels(calc_effects_field *out, const calc_tune_kernels *kerne
     memcpy(out->mean, kernels->mean, cells * sizeof *out->mean);
     for (size_t i = 0; i < count; i++) {
         size_t *cell = &item[i].cell[CALC_TUNE_FIELD_KERNELS];
-        while (*cell + 1 < cells && memcmp(kernels->coordinate[*cell], candidate[i].coordinate,
-                                           CALC_TUNE_CELL_COORDINATES * sizeof(double)) != 0) {
+        while (*cell + 1 < cells &&
+               !same_shape(kernels->coordinate[*cell], candidate[i].coordinate)) {
             ++*cell;
         }
     }
