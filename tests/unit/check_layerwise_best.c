@@ -352,6 +352,7 @@ CALC_TEST(thinned_fronts_keep_their_ends_and_say_so)
     calc_layerwise_front_of(&stage, 9, &front);
     ck_assert(front.proven);
     ck_assert_uint_eq(front.count, 0);
+    free(front.point);
 }
 
 CALC_TEST(large_fronts_fit_and_reach_from_the_best_to_the_best)
