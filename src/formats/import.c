@@ -278,7 +278,12 @@ static calc_status read_settings(const calc_import *import, reading *r)
             continue; /* the layout does not need the model's name */
         }
         if (setting->key[0] == '$') {
-            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED, "nothing here sets it");
+            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED,
+                             setting->unsure[0]       ? "its options are what a run makes them"
+                             : setting->key[1] == '(' ? "what it prints is not known"
+                                                      : "nothing here sets it");
+        } else if (strncmp(setting->key, "line ", 5) == 0) { /* of a script, with a sentence */
+            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED, setting->value);
         } else if (!row && calc_setting_names_files(setting)) {
             one = take_file(import, setting, NULL, r);
         } else if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {

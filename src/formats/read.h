@@ -95,6 +95,13 @@ const char *calc_shell_options(const char *at, const char *end, int *looks);
 /** The end of a value; NULL if a string in it holds options or does not end. */
 const char *calc_shell_value_end(const char *at, const char *end, int *looks);
 
+/** The word of this number, from 1, between `at` and `last`, quotes included.
+ *  @param end     filled with where it ends
+ *  @param unsure  set where it, or one before it, may be several words, or none
+ *  @return NULL: there are fewer */
+const char *calc_shell_word(const char *at, const char *last, size_t number, const char **end,
+                            bool *unsure);
+
 /** The value of an expression of whole numbers, by the rules of a shell; NaN: it is none. */
 double calc_shell_sum(const char *text);
 

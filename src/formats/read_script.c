@@ -65,6 +65,7 @@ struct script {
     bool body;        /* of a function */
     const char *here; /* the word that ends a here-document; NULL: there is none */
     size_t here_length, here_mark;
+    variable position;    /* the word of a call that was looked for */
     bool declares, local; /* the first word of the command says what NAME=value sets */
     int unsure[2];        /* lines of a variable in the word, as calc_setting has them */
     bool tests, joined;   /* the command is a test; it ends with an operator */
@@ -80,8 +81,9 @@ struct script {
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
-    int lists;   /* parentheses that are open */
-    bool closed; /* a list or a command has ended, and no option has followed */
+    int lists;      /* parentheses that are open */
+    bool closed;    /* a list or a command has ended, and no option has followed */
+    bool commented; /* a comment goes to the end of the line, with the sign that continues it */
 };
 
 static void put(script *s, char c)
@@ -114,7 +116,7 @@ static void add_variable(script *s, variable v)
     if (d->lost) {
         return;
     }
-    v.before = d->count;
+    v.before = v.before > 0 ? v.before : d->count;
     v.line = s->line;
     for (size_t i = d->count; i > 0 && !v.local; i--) { /* "local NAME" stands before it */
         const variable *known = &d->variable[i - 1];
@@ -136,10 +138,27 @@ static void hide_variables(script *s, size_t mark, bool all)
 }
 
 /* The last value given to a name among the first `count` variables, without a value if it depends
- * on what runs; NULL if there is none. */
+ * on what runs; NULL if there is none. "1" is the first word of the call of a function. */
 static const variable *find_variable(script *s, const char *name, size_t length, size_t count)
 {
     static const variable unknown = {.unknown = true};
+    if (length == 1 && *name > '0' && *name <= '9') {
+        const variable *words = find_variable(s, "@", 1, count);
+        bool unsure = false;
+        const char *end, *at = NULL;
+        if (words && words->value) {
+            at = calc_shell_word(words->value, words->value + words->value_length,
+                                 (size_t)(*name - '0'), &end, &unsure);
+            s->unsure[0] = unsure ? words->line : s->unsure[0];
+        }
+        if (!at || unsure) {
+            return unsure || (words && !words->value) ? &unknown : NULL;
+        }
+        s->position = *words;
+        s->position.value = at;
+        s->position.value_length = (size_t)(end - at);
+        return &s->position;
+    }
     const variable *last = NULL;
     bool sure = !s->said.lost;
     for (size_t i = count; i > 0 && sure; i--) {
@@ -270,7 +289,18 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
     const char *after = name + length;
     const char *value = after + (*after == ':'); /* then - or = */
     bool or_default = value < close && (*value == '-' || *value == '=');
-    bool plain = after == close || *after == '[';
+    const variable *words;
+    bool unsure = false;
+    if (strncmp(name, "@:", 2) == 0 && name[2] > '0' && name[2] <= '9' && name + 3 == close &&
+        (words = find_variable(s, "@", 1, count)) && words->value) {
+        const char *last = words->value + words->value_length, *end = last;
+        const char *at =
+            calc_shell_word(words->value, last, (size_t)(name[2] - '0'), &end, &unsure);
+        put_value(s, at && !unsure ? at : end, unsure ? end : last, words->before, quotes);
+        s->parted = true;
+        return !unsure;
+    }
+    bool plain = after == close || strncmp(after, "[@]}", 4) == 0 || strncmp(after, "[*]}", 4) == 0;
     if (length == 0 || !(plain || or_default)) {
         return false;
     }
@@ -279,6 +309,7 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
         s->unsure[0] = v->line;
         return false;
     }
+    v = v && v->value && v->value_length == 0 && *after == ':' ? NULL : v;
     bool set = !or_default || calc_slurm_sets(name, length) || v;
     if (set && put_named(s, name, length, count)) {
         return true;
@@ -399,6 +430,22 @@ static void place_word(script *s, bool option)
     bool declares = first && calc_is_word(" export declare local readonly typeset ", s->word);
     s->local = declares ? s->body && strchr("dlt", s->word[0]) : s->local && !s->joined;
     s->declares = declares || (s->declares && !s->joined);
+    if (first && (calc_is_word(" shift ", s->word) || strncmp(s->word_at, "set -- ", 7) == 0)) {
+        const variable *words = find_variable(s, "@", 1, s->said.count);
+        const char *end = words && words->value ? words->value : NULL;
+        bool unsure = !end || s->word[1] != 'h' || strchr("123456789", s->word_at[6]);
+        const char *last = end ? words->value + words->value_length : NULL;
+        const char *at = unsure ? NULL : calc_shell_word(end, last, 1, &end, &unsure);
+        size_t known = end ? words->before : 0;
+        if (words || s->body || s->word[1] == 'e') {
+            add_variable(s, (variable){.name = "@",
+                                       .value = at ? end : last,
+                                       .name_length = 1,
+                                       .value_length = at ? (size_t)(last - end) : 0,
+                                       .before = known,
+                                       .unknown = unsure});
+        }
+    }
     s->naming = declares && s->local                             ? 'u'
                 : first && calc_is_word(naming, s->word)         ? s->word[0]
                 : s->naming == 'p' && strcmp(s->word, "-v") == 0 ? 'f'
@@ -499,7 +546,7 @@ static bool flush_parts(script *s, calc_settings *settings, int line, int column
     const int unsure[2] = {s->unsure[0], s->unsure[1]};
     bool good = whole != NULL;
     s->parted = false;
-    for (char *at = whole; good && *at; at += strspn(at, " \t\n\\")) {
+    for (char *at = whole; good && at && *(at += strspn(at, " \t\n\\"));) {
         size_t length = strcspn(at, " \t\n\\");
         s->word_length = length;
         memmove(s->word, at, length);
@@ -519,7 +566,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
 {
     bool good = true;
     s->word[s->word_length] = '\0';
-    if (s->parted && strpbrk(s->word + strspn(s->word, " "), " \n") &&
+    if (s->parted && s->word[strspn(s->word, " ")] && strpbrk(s->word, " \n") &&
         !strchr("$([{'\"", s->word[0])) {
         return flush_parts(s, settings, line, column);
     }
@@ -618,7 +665,7 @@ static const char *take_character(script *s, const char *at)
 static bool ends_line(const script *s, const char *at)
 {
     const char *before = at > s->text && at[-1] == '\r' ? at - 1 : at;
-    return *at == '\n' && !(before > s->text && before[-1] == '\\');
+    return *at == '\n' && (s->commented || !(before > s->text && before[-1] == '\\'));
 }
 
 /* What a character between words ends: a list, or a command. */
@@ -807,8 +854,25 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
                 hide_variables(s, s->quoted, true);
                 s->quote = '\0';
             }
+            bool slips = *at == '\n' && s->first && s->command >= 0 && !s->here && !s->quote &&
+                         s->list < 0 && s->said.group[s->command].options &&
+                         s->said.group[s->command].command.words[0];
             at = pass_over(s, at, at + 1);
             take_here(s, at);
+            const char *next = at + strspn(at, " \t");
+            if (slips && calc_shell_has_options(next, next + 3)) {
+                line = s->line;
+                while (at < s->end && !ends_line(s, at)) {
+                    at = pass_over(s, at, at + 1);
+                }
+                calc_setting *told = calc_settings_put(
+                    settings, CALC_TEXT(96, "line %d", line),
+                    "the line before ends the command: options of this one are not read");
+                if (!told) {
+                    return false;
+                }
+                told->list = UINT64_C(1) << s->command;
+            }
             continue;
         }
         if (!s->quote && s->list < 0 && strchr("&|", *at) && at[1] == *at) { /* a word of its own */
@@ -828,6 +892,7 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
             if (after && strncmp(at, "#SBATCH ", 8) == 0) {
                 calc_slurm_directive(&s->said.job, at + 8, after);
             }
+            s->commented = *at == '#';
             if (after) {
                 at = after;
                 continue;
@@ -853,6 +918,8 @@ calc_status calc_settings_from_script(calc_settings *settings, const char *text,
     for (int i = s ? s->said.functions : 0; i > 0 && good; i--) { /* something else calls them */
         function *f = &s->said.function[i - 1];
         s->mark = s->said.count;
+        s->line = f->line;
+        add_variable(s, (variable){.name = "@", .name_length = 1, .unknown = true});
         good = f->called || read_function(s, settings, f);
         hide_variables(s, s->mark, true);
     }

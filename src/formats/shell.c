@@ -85,6 +85,29 @@ const char *calc_shell_value_end(const char *at, const char *end, int *looks)
     return at;
 }
 
+const char *calc_shell_word(const char *at, const char *last, size_t number, const char **end,
+                            bool *unsure)
+{
+    for (;; number--) {
+        at += strspn(at, " \t\r\n\\");
+        if (at >= last) {
+            return NULL;
+        }
+        for (*end = at; *end < last && !isspace((unsigned char)**end); ++*end) {
+            bool quoted = **end == '"' || **end == '\'';
+            *unsure |= strchr(quoted ? "" : "$`*?{\\", **end) || strncmp(*end, "\"$@", 3) == 0 ||
+                       (**end == '\'' && memchr(*end, '$', (size_t)(last - *end)));
+            *end = quoted ? calc_shell_string_end(*end, last) : *end;
+            *unsure |= *end == last; /* a string that does not end */
+            *end -= *end == last;
+        }
+        if (number == 1 || *unsure) {
+            return at;
+        }
+        at = *end;
+    }
+}
+
 /* ---- Sums of whole numbers ------------------------------------------------------------------- */
 
 typedef struct sum {

@@ -7,7 +7,7 @@
 #include "frame.h"
 #include "scratch.h"
 
-enum { CASES = 100 };
+enum { CASES = 150 };
 
 /* What calc makes of TP behind a script. @param lines  filled with calc_setting.unsure */
 static void ask(const char *text, char value[64], int lines[2])
@@ -103,6 +103,17 @@ CALC_TEST(variables_are_what_bash_makes_of_them)
         "TP=4; f() { local TP=1; ((TP*=2)); }; f",
         "TP=4; printf \"TP=%d\n\" 3 > /dev/null",
         "TP=4; for m in a; do A=$m; done",
+        "f() { TP=${1:-8}; }; f 4",
+        "f() { if [ \"$1\" = a ]; then TP=2; else TP=8; fi; }; TP=4; f b",
+        "f() { TP=${2:-8}; }; f 4",
+        "f() { local A=$1 TP=${2:-8}; PP=$TP; }; f x 2; TP=$PP",
+        "f() { TP=\"$1\"; }; f \"4\" '2'",
+        "g() { TP=${2:-8}; }; f() { g x \"$1\"; }; f 2",
+        "f() { local X=$1; shift; TP=${1:-8}; }; f 4 2",
+        "f() { shift; shift; TP=${1:-8}; }; f 4 2",
+        "f() { TP=${@:2}; }; f 4 2",
+        "f() { TP=$2; }; f \"a 3\" 2",
+        "TP=\"\"; TP=${TP:-2}",
         "TP=4; read PP <<< 7\ncat > /dev/null <<EOF\nTP=8\nEOF\n",
     };
     const size_t count = sizeof scripts / sizeof *scripts;
@@ -148,14 +159,16 @@ CALC_TEST(what_depends_on_what_runs_is_not_known)
         {"TP=4; { TP=8; }", {1, 1}},
         {"TP=4; { TP=8; } | cat", {1, 1}},
         {"TP=4; for i in 1; do TP=8; done | cat", {1, 1}},
-        {"TP=4; f() { TP=$1; }; f 2", {0, 0}},
-        {"TP=4; g() { TP=$2; }; f() { g x $1; }; f 2", {0, 0}},
+        {"TP=4; f() { TP=$1; }; X=2; f $X", {1, 0}},
+        {"TP=4; g() { TP=$2; }; f() { g x $1; }; f 2", {1, 0}},
+        {"TP=4; f() { TP=${2:-8}; }; f $X 2", {1, 0}},
+        {"f() { while true; do shift; break; done; TP=${1:-8}; }; f 4 2", {1, 1}},
+        {"set -- 4 2; TP=${1:-8}", {1, 0}},
         {"TP=1; cd /tmp && TP=2", {1, 1}},
         {"TP=4; eval \"TP=8\"", {1, 0}},
         {"TP=4; case $(date) in x) TP=8;; *) TP=2;; esac", {1, 1}},
         {"TP=4; if false; then :; else TP=2; fi", {1, 1}},
         {"f() { [ \"$1\" = a ] && TP=2; }; TP=4; f b", {1, 1}},
-        {"f() { if [ \"$1\" = a ]; then TP=2; else TP=8; fi; }; TP=4; f b", {1, 1}},
         {"TP=4; true&&TP=8", {1, 1}},
         {"TP=4;false||TP=8", {1, 1}},
         {"TP=1; while true; do TP=2; break; done", {1, 1}},
@@ -193,6 +206,25 @@ CALC_TEST(a_function_has_its_arguments_and_the_variables_of_its_call)
     }
     ck_assert_int_eq(settings.item[0].column, 30);
     calc_settings_free(&settings);
+}
+
+/* What bash does not give to the command is said in a setting of its own. */
+CALC_TEST(options_behind_the_end_of_a_command_are_not_of_it)
+{
+    static const char *const scripts[] = {
+        "torchrun pretrain.py --a 4 \\\n # --c 2 \\\n  --b 2",
+        "torchrun pretrain.py --a 4 \\ \n  --b 2 \\\n --d 1",
+        "torchrun pretrain.py --a 4\n--b 2",
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        calc_settings settings = {0};
+        ck_assert_int_eq(calc_settings_from_script(&settings, scripts[i], strlen(scripts[i]), NULL),
+                         CALC_OK);
+        ck_assert_uint_eq(settings.count, 2);
+        ck_assert_str_eq(settings.item[0].key, "--a");
+        ck_assert_str_eq(settings.item[1].key, i == 0 ? "line 3" : "line 2");
+        calc_settings_free(&settings);
+    }
 }
 
 /* More than is kept: no variable is known then. */
