@@ -277,12 +277,19 @@ static calc_status read_settings(const calc_import *import, reading *r)
              (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */
         }
+        bool flag = row && *setting->value == '$' && setting->line > 0 &&
+                    (row->how == CALC_HOW_IS || row->how == CALC_HOW_SWITCH);
+        if (setting->key[0] == '$' || flag) { /* a flag has no value: they are options */
+            const char *words = flag ? setting->value : setting->key;
+            calc_import_tell(import, words, CALC_UNREAD_COMPUTED,
+                             setting->unsure[0] ? "its options are what a run makes them"
+                             : words[1] == '('  ? "what it prints is not known"
+                                                : "nothing here sets it");
+        }
         if (setting->key[0] == '$') {
-            calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED,
-                             setting->unsure[0]       ? "its options are what a run makes them"
-                             : setting->key[1] == '(' ? "what it prints is not known"
-                                                      : "nothing here sets it");
-        } else if (strncmp(setting->key, "line ", 5) == 0) { /* of a script, with a sentence */
+            continue;
+        }
+        if (strncmp(setting->key, "line ", 5) == 0) { /* of a script, with a sentence */
             calc_import_tell(import, setting->key, CALC_UNREAD_COMPUTED, setting->value);
         } else if (!row && calc_setting_names_files(setting)) {
             one = take_file(import, setting, NULL, r);

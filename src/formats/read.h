@@ -102,6 +102,9 @@ const char *calc_shell_value_end(const char *at, const char *end, int *looks);
 const char *calc_shell_word(const char *at, const char *last, size_t number, const char **end,
                             bool *unsure);
 
+/** Whether a value has the variable: $NAME or ${NAME...}. */
+bool calc_shell_mentions(const char *at, const char *end, const char *name, size_t length);
+
 /** The value of an expression of whole numbers, by the rules of a shell; NaN: it is none. */
 double calc_shell_sum(const char *text);
 

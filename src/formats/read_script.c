@@ -22,6 +22,7 @@ typedef struct variable {
     bool unknown, adds; /* nothing here says the value; it goes behind the one before */
     bool branch;        /* what sets it need not run: a branch, a loop, what && stands before */
     bool local;         /* to the function that is read */
+    bool exported;
 } variable;
 
 /* A function, whose body, inside the text, is read where it is called. */
@@ -41,6 +42,7 @@ typedef struct said {
     bool lost; /* it was more than fits: no variable is known */
     calc_script_group group[CALC_COMMANDS_MAX];
     int groups;
+    uint64_t named, local; /* a bit for each that its name stands for; and ends with its function */
     calc_slurm job;
     bool started; /* the sizes of the job are settings already */
     int looks;    /* variables and ends that were looked for: values may double each other */
@@ -60,12 +62,15 @@ struct script {
     said said;
     size_t mark, quoted, outside[MAX_DEPTH]; /* variables before the command, before the string,
                                                 before each open parenthesis */
+    uint64_t named[MAX_DEPTH];               /* lists before each that is of a subshell */
     char naming; /* what follows are names, 'u' without a value; 'f': one is; 'p': none; 0: none */
     const char *word_at;
     bool body;        /* of a function */
     const char *here; /* the word that ends a here-document; NULL: there is none */
+    bool here_plain;  /* its variables are those of outside */
     size_t here_length, here_mark;
     variable position;    /* the word of a call that was looked for */
+    bool shell, exports;  /* the command is bash or sh; its first word is export, declare -x */
     bool declares, local; /* the first word of the command says what NAME=value sets */
     int unsure[2];        /* lines of a variable in the word, as calc_setting has them */
     bool tests, joined;   /* the command is a test; it ends with an operator */
@@ -75,6 +80,7 @@ struct script {
     uint64_t used;        /* lists that the word has */
     bool first, module;   /* the next word is the program of a command; a module of Python */
     bool launched;        /* variables are asked for that only one program has */
+    bool splits;          /* the word is a part of the value of a variable */
     bool parted;          /* the word has a variable that stands in no quotes */
     bool sources;         /* the next word is a script that is read here */
     bool keys;            /* words of the command may set keys of its configuration */
@@ -109,6 +115,12 @@ static void put_text(script *s, const char *at, const char *end)
     }
 }
 
+/* Whether what stands here need not run. */
+static bool is_branch(const script *s)
+{
+    return s->said.branches > 0 || s->said.blocks > 0 || s->said.chained || s->said.after;
+}
+
 static void add_variable(script *s, variable v)
 {
     said *d = &s->said;
@@ -123,8 +135,11 @@ static void add_variable(script *s, variable v)
         bool same =
             known->name_length == v.name_length && memcmp(known->name, v.name, v.name_length) == 0;
         v.local = same && known->local && !known->until;
+        v.exported = v.exported || (same && known->exported);
     }
-    v.branch = d->branches > 0 || d->blocks > 0 || d->chained || d->after;
+    v.branch = is_branch(s);
+    bool of_here = s->here && s->here_plain && s->here_mark < SIZE_MAX;
+    v.until = of_here ? d->count + 1 : v.until;
     d->variable[d->count++] = v;
 }
 
@@ -171,7 +186,8 @@ static const variable *find_variable(script *s, const char *name, size_t length,
                               v->value_length == last->value_length &&
                               (!v->value || memcmp(v->value, last->value, v->value_length) == 0));
         last = last ? last : v;
-        sure = same && !v->unknown;
+        sure = same && !v->unknown &&
+               !(s->shell && s->quote == '\'' && i <= s->quoted && !v->exported);
         if (!sure && !s->unsure[0]) {
             s->unsure[0] = last->line;
             s->unsure[1] = same ? 0 : v->line;
@@ -188,7 +204,8 @@ static int find_group(const script *s, const char *name, size_t length)
 {
     for (int i = 0; i < s->said.groups; i++) {
         const calc_script_group *g = &s->said.group[i];
-        if (g->name && g->name_length == length && memcmp(g->name, name, length) == 0) {
+        if (s->said.named >> i & 1 && g->name_length == length &&
+            memcmp(g->name, name, length) == 0) {
             return i;
         }
     }
@@ -199,10 +216,6 @@ static int find_group(const script *s, const char *name, size_t length)
  * options. */
 static int open_group(script *s, const char *name, size_t length)
 {
-    int known = name ? find_group(s, name, length) : -1;
-    if (known >= 0) {
-        return known;
-    }
     calc_script_group *last = s->said.groups > 0 ? &s->said.group[s->said.groups - 1] : NULL;
     bool empty = last && !last->name && !last->options && !last->lists;
     s->said.groups += !empty && s->said.groups < CALC_COMMANDS_MAX;
@@ -212,6 +225,10 @@ static int open_group(script *s, const char *name, size_t length)
     g->name = name;
     g->name_length = length;
     g->command.line = name ? 0 : s->line;
+    if (name) {
+        s->said.named |= UINT64_C(1) << (s->said.groups - 1);
+        s->said.local |= (uint64_t)s->local << (s->said.groups - 1);
+    }
     return s->said.groups - 1;
 }
 
@@ -252,7 +269,7 @@ static bool put_named(script *s, const char *name, size_t length, size_t count)
     } else if (of_job > 0) {
         put_text(s, number, number + snprintf(number, sizeof number, "%lld", (long long)of_job));
     }
-    return known || of_job > 0 || list >= 0;
+    return known || of_job > 0 || (list >= 0 && !(v && v->unknown));
 }
 
 /* The value of an expression, or the expression itself if a variable in it is not known.
@@ -359,11 +376,33 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
     return name;
 }
 
+/* Makes the options of lists such as are not known, since what follows may replace them. */
+static void doubt(script *s, calc_settings *settings, int list, const char *name, size_t length)
+{
+    const char *word = CALC_TEXT(160, "$%.*s", (int)length, name);
+    for (size_t i = 0; i < settings->count; i++) {
+        calc_setting *item = &settings->item[i];
+        if (list >= 0 && item->list >> list & 1 && !item->conditional && !item->unsure[0]) {
+            item->value[item->length = 0] = '\0';
+            (void)calc_setting_append(item, word, strlen(word));
+            item->unsure[0] = s->line;
+            item->unsure[1] = item->line;
+        }
+    }
+}
+
 /* Remembers NAME=value, or NAME+=value, at the start of a word. @return the rest; NULL if there is
  * none */
-static const char *assignment(script *s, const char *at)
+static const char *assignment(script *s, calc_settings *settings, const char *at)
 {
     size_t length = calc_shell_name(at, s->end);
+    const char *index =
+        at[length] == '[' && s->first && s->list < 0 ? strchr(at + length, ']') : NULL;
+    if (length > 0 && index && (index[1] == '=' || index[1] == '+')) {
+        doubt(s, settings, find_group(s, at, length), at, length);
+        add_variable(s, (variable){.name = at, .name_length = length, .unknown = true});
+        return calc_shell_value_end(index + 1, s->end, &s->said.looks);
+    }
     size_t adds = s->end - at > (ptrdiff_t)length && at[length] == '+';
     const char *value = at + length + adds + 1;
     if (length == 0 || isdigit((unsigned char)*at) || value > s->end || value[-1] != '=' ||
@@ -374,24 +413,47 @@ static const char *assignment(script *s, const char *at)
     bool quoted = value < s->end && (*value == '"' || *value == '\'');
     const char *text = calc_shell_options(value + quoted, s->end, &s->said.looks);
     const char *end = text ? NULL : calc_shell_value_end(value, s->end, &s->said.looks);
-    if (!end || (end < s->end && *end == '(')) {
-        s->list = open_group(s, at, length);
+    int known = find_group(s, at, length);
+    bool opens = s->quote && at[-1] == s->quote; /* the string of bash -c */
+    bool has = !end || (end < s->end && *end == '(');
+    bool own = s->first || s->declares || s->list >= 0 || opens; /* not a word of a program */
+    const char *stop = !has            ? end
+                       : *value == '(' ? calc_shell_closing(value, s->end, '(', ')', &s->said.looks)
+                                       : calc_shell_string_end(value, s->end);
+    bool more = adds || (stop && calc_shell_mentions(value, stop, at, length));
+    bool inside = s->lists > 0 || s->local, sure = !is_branch(s);
+    if (known >= 0 && own && s->list < 0) {
+        uint64_t bit = UINT64_C(1) << known;
+        if (has ? !more && !sure : (adds && end > value) || (!more && !sure)) {
+            doubt(s, settings, known, at, length);
+        } else if (has ? !more || inside : !more) {
+            s->said.named &= ~bit;
+        }
+        known = s->said.named & bit ? known : -1;
+        if (has && more && known < 0) { /* what ends with a function or a subshell */
+            known = open_group(s, at, length);
+            s->said.group[known].lists = bit;
+        }
+    }
+    if (has) {
+        s->list = known >= 0 ? known : open_group(s, at, length);
         s->list_depth = text ? -1 : s->lists; /* -1: the output of a command is the list */
     }
     if (!end) {
         return text ? text : value;
     }
     quoted = quoted && calc_shell_string_end(value, s->end) + 1 == end;
-    if (!adds || find_group(s, at, length) < 0) {
-        bool own = s->list >= 0 || !(s->first || s->declares); /* a word of a program */
-        add_variable(s, (variable){.name = at,
-                                   .value = value + quoted,
-                                   .name_length = length,
-                                   .value_length = (size_t)(end - value) - (quoted ? 2 : 0),
-                                   .until = own && !s->naming ? s->said.count + 1 : 0,
-                                   .unknown = s->naming && !strchr("pu", s->naming),
-                                   .adds = adds,
-                                   .local = s->local});
+    if (!adds || known < 0) {
+        add_variable(
+            s, (variable){.name = at,
+                          .value = value + quoted,
+                          .name_length = length,
+                          .value_length = (size_t)(end - value) - (quoted ? 2 : 0),
+                          .until = (s->list >= 0 || !own) && !s->naming ? s->said.count + 1 : 0,
+                          .unknown = s->naming && !strchr("pu", s->naming),
+                          .adds = adds,
+                          .local = s->local,
+                          .exported = s->exports});
     }
     return end;
 }
@@ -409,10 +471,16 @@ static void place_word(script *s, bool option)
     bool beside = outside && calc_is_word(" | & ", s->word);    /* the command, not what runs it */
     bool sure = first && !s->joined && s->said.count > s->mark; /* an assignment: it succeeds */
     s->joined = and_or || beside || (first && calc_is_word(before, s->word));
-    if (beside || (first && !and_or && !option && !s->declares)) {
+    s->shell = s->shell || (outside && !s->quote && calc_is_word(" bash sh ", s->word));
+    if (beside || (first && !and_or && !option && !s->declares && !s->shell)) {
         hide_variables(s, s->mark, true);
     }
     const char *name = s->word_at + (strchr(quotes, *s->word_at) != NULL);
+    for (size_t i = s->said.count; i > 0 && s->exports; i--) { /* export NAME */
+        variable *v = &s->said.variable[i - 1];
+        v->exported = v->exported || (strlen(s->word) == v->name_length &&
+                                      memcmp(s->word, v->name, v->name_length) == 0);
+    }
     bool named = s->naming && s->naming != 'p' && calc_shell_is_name(*name) &&
                  !isdigit((unsigned char)*name);
     if (named) {
@@ -420,15 +488,18 @@ static void place_word(script *s, bool option)
                       .name_length = calc_shell_name(name, s->end),
                       .unknown = s->naming != 'u',
                       .local = s->local};
-        int list = s->naming == 'u' ? find_group(s, name, v.name_length) : -1;
-        if (list >= 0) {
-            s->said.group[list].name_length = 0;
-        }
+        v.unknown = v.unknown || name[v.name_length] == '['; /* unset 'A[1]' */
+        int list = !v.unknown ? find_group(s, name, v.name_length) : -1;
+        s->said.named &= list >= 0 ? ~(UINT64_C(1) << list) : UINT64_MAX;
         add_variable(s, v);
         s->mark = s->said.count;
     }
     bool declares = first && calc_is_word(" export declare local readonly typeset ", s->word);
     s->local = declares ? s->body && strchr("dlt", s->word[0]) : s->local && !s->joined;
+    s->local = s->local && !(*s->word == '-' && strchr(s->word, 'g'));
+    s->said.lost = s->said.lost || (s->local && strcmp(s->word, "-n") == 0);
+    s->exports =
+        declares ? s->word[0] == 'e' : s->declares && (s->exports || strcmp(s->word, "-x") == 0);
     s->declares = declares || (s->declares && !s->joined);
     if (first && (calc_is_word(" shift ", s->word) || strncmp(s->word_at, "set -- ", 7) == 0)) {
         const variable *words = find_variable(s, "@", 1, s->said.count);
@@ -554,9 +625,11 @@ static bool flush_parts(script *s, calc_settings *settings, int line, int column
         s->used = used;
         memcpy(s->unsure, unsure, sizeof unsure);
         used = 0;
+        s->splits = true;
         good = flush(s, settings, line, column);
         at += length;
     }
+    s->splits = false;
     drop_word(s);
     free(whole);
     return good;
@@ -587,23 +660,27 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
             s->closed && !option && !calc_word_serves(s->word) && !calc_word_is_image(s->word);
         /* A second one that is not known may be a list, whose options are read where they are. */
         calc_setting *last = settings->count > 0 ? &settings->item[settings->count - 1] : NULL;
-        bool list = s->word[0] == '$' && last && last->length > 0;
+        bool list = s->word[0] == '$' && ((last && last->length > 0) || s->splits || s->used ||
+                                          (s->list >= 0 && starts));
         const char *name = s->word + list + (list && s->word[1] == '{');
-        bool open = list && !named && !strchr(last->value, '>') && !strpbrk(s->word, "(/.") &&
-                    calc_shell_is_name(name[0]) && strcmp(last->key, s->word) != 0 &&
-                    !calc_slurm_sets(name, strlen(name));
+        bool open =
+            list && !named && !(last && strchr(last->value, '>')) &&
+            (s->word[1] == '(' ? s->word[s->word_length - 1] == ')' : !strpbrk(s->word, "(/.")) &&
+            (calc_shell_is_name(name[0]) || s->word[1] == '(' || s->unsure[0]) &&
+            !(last && strcmp(last->key, s->word) == 0) && !calc_slurm_sets(name, strlen(name));
         size_t before = settings->count;
         bool placed = named || list || s->joined;
         good = good &&
                (open ? calc_settings_put(settings, s->word, s->word) != NULL
                      : placed || calc_settings_take(settings, s->word, starts, 0, line, column));
-        if (good && !placed && settings->count > 0) {
+        if (good && (open || !placed) && settings->count > 0) {
             last = &settings->item[settings->count - 1];
             last->conditional |= s->taken;
             memcpy(last->unsure, s->unsure[0] ? s->unsure : last->unsure, sizeof s->unsure);
         }
         if (settings->count > before) {
-            settings->item[before].conditional |= s->said.branches > 0 || s->said.chained;
+            settings->item[before].conditional |=
+                s->said.branches > 0 || s->said.chained || (s->list >= 0 && is_branch(s));
             s->keys = !strchr("-$", settings->item[before].key[0]);
             s->said.group[s->list < 0 ? s->command : s->list].options = true;
         }
@@ -639,14 +716,15 @@ static const char *take_character(script *s, const char *at)
     if (*at == '$') {
         s->parted = true;
         const char *quoted_in = calc_shell_options(at, s->end, &s->said.looks);
-        return quoted_in ? quoted_in : expand(s, at, s->end, s->said.count);
+        return quoted_in ? quoted_in
+                         : expand(s, at, s->end, s->quote == '"' ? s->quoted : s->said.count);
     }
     if (*at == '"' || *at == '\'') {
         const char *end = calc_shell_string_end(at, s->end);
         if (end >= s->end || calc_shell_has_options(at, end)) {
             if (!s->quote && end < s->end) {
                 s->quote = *at;
-                s->quoted = s->said.count;
+                s->quoted = s->shell ? s->mark : s->said.count;
             }
             return at + 1;
         }
@@ -678,6 +756,10 @@ static void end_word(script *s, const char *at)
         s->said.chained = s->said.chained && s->joined;
         s->said.after = s->said.after && s->joined;
         s->tests = s->tests && s->joined;
+        if (s->shell && !s->quote) {
+            hide_variables(s, s->mark, true);
+            s->shell = false;
+        }
         s->first = true;
         s->declares = s->local = false;
         s->naming = '\0';
@@ -690,10 +772,11 @@ static bool known_value(void *context, const char *at, const char *end, char *wo
 {
     script *s = context;
     bool plain = *at == '\'' && memchr(at, '$', (size_t)(end - at));
+    bool string = at < end && strchr(quotes, *at);
     put_value(s, at, end, s->said.count, quotes);
     s->word[s->word_length] = '\0';
-    bool known = !plain && s->word_length < CALC_SHELL_WORD && !strpbrk(s->word, "$`") &&
-                 (!s->taken || s->launched);
+    bool known = !plain && s->word_length < CALC_SHELL_WORD &&
+                 !strpbrk(s->word, string ? "$`*?[" : "$` ") && (!s->taken || s->launched);
     strcpy(word, known ? s->word : "");
     drop_word(s);
     return known;
@@ -714,8 +797,17 @@ static const char *pass_over(script *s, const char *at, const char *end)
 static bool read_function(script *s, calc_settings *settings, function *f)
 {
     f->called = true;
+    uint64_t named = s->said.named, local = s->said.local;
+    s->said.local = 0;
     bool good = read_part(s, settings, f->start, f->body, f->end, f->line);
     hide_variables(s, s->mark, false);
+    s->said.named &= ~s->said.local;
+    for (int i = 0; i < s->said.groups; i++) {
+        const calc_script_group *g = &s->said.group[i];
+        bool hidden = named >> i & 1 && find_group(s, g->name, g->name_length) < 0;
+        s->said.named |= (uint64_t)hidden << i;
+    }
+    s->said.local = local;
     s->closed = true;
     s->first = s->joined = false;
     return good;
@@ -775,6 +867,11 @@ static bool take_command(script *s, calc_settings *settings, const char **at)
             return d->lost || read_function(s, settings, f);
         }
     }
+    if ((s->body ? calc_word_in("return", name, length) : calc_word_in("exit", name, length)) &&
+        !is_branch(s) && !s->here && s->lists == 0 && (s->body || settings->count > 0)) {
+        *at = s->end;
+        return true;
+    }
     if (strncmp(*at, "((", 2) == 0 &&
         (close = calc_shell_closing(*at, s->end, '(', ')', &s->said.looks))) {
         name = *at + strspn(*at, "(+- \t");
@@ -795,8 +892,16 @@ static bool take_command(script *s, calc_settings *settings, const char **at)
  */
 static void take_here(script *s, const char *at)
 {
-    if (!s->here && strncmp(at, "<<", 2) == 0 && at[2] != '<' && at[-1] != '<') {
-        at += 2 + strspn(at + 2, "- \t\\\"'");
+    if (strncmp(at, "<<", 2) == 0 && at[2] != '<' && at[-1] != '<') {
+        const char *word = at + 2 + strspn(at + 2, "- \t\\\"'");
+        if (s->here) { /* two of them on a line: what is of which is not known */
+            s->said.lost = s->said.lost || (s->here_mark == SIZE_MAX && word != s->here);
+            return;
+        }
+        s->here_plain = !memchr(at, '"', (size_t)(word - at)) &&
+                        !memchr(at, '\'', (size_t)(word - at)) &&
+                        !memchr(at, '\\', (size_t)(word - at));
+        at = word;
         s->here_length = calc_shell_name(at, s->end);
         s->here = s->here_length > 0 ? at : NULL;
         s->here_mark = SIZE_MAX;
@@ -841,8 +946,11 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
             }
             if (*at == '(' && s->lists < MAX_DEPTH) {
                 s->outside[s->lists] = s->list < 0 ? s->said.count : SIZE_MAX;
+                s->named[s->lists] = s->said.named;
             } else if (*at == ')' && s->lists > 0 && s->lists <= MAX_DEPTH) {
                 hide_variables(s, s->outside[s->lists - 1], true);
+                s->said.named =
+                    s->outside[s->lists - 1] < SIZE_MAX ? s->named[s->lists - 1] : s->said.named;
             }
             s->lists += (*at == '(') - (*at == ')' && s->lists > 0);
             /* A line ends outside of lists and strings, after an option that has a value. */
@@ -888,8 +996,9 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
             line = s->line;
             column = (int)(at - s->line_start) + 1;
             s->word_at = at;
-            const char *after = *at == '#' ? at + strcspn(at, "\n") : assignment(s, at);
-            if (after && strncmp(at, "#SBATCH ", 8) == 0) {
+            const char *after = *at == '#' ? at + strcspn(at, "\n") : assignment(s, settings, at);
+            if (after && strncmp(at, "#SBATCH ", 8) == 0 &&
+                (s->here || !(s->said.started || s->said.count || s->said.functions))) {
                 calc_slurm_directive(&s->said.job, at + 8, after);
             }
             s->commented = *at == '#';

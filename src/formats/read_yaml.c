@@ -369,12 +369,15 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
 {
     const char *name = "", *before = NULL;
     const calc_setting *image = NULL; /* the program, where a command has none */
+    int kinds = 0;
     bool good = true, runs = calc_settings_last(whole, "kind") != NULL;
     for (size_t i = 0; i < 2 * whole->count && good; i++) { /* variables, and then commands */
         const calc_setting *s = &whole->item[i < whole->count ? i : i - whole->count];
         const char *dot = strrchr(s->key, '.'), *last = dot ? dot + 1 : "";
         bool env = strstr(s->key, ".env.") && strcmp(last, "value") == 0;
         char text[300] = "";
+        before = before && !dot ? "" : before; /* another document */
+        kinds += i < whole->count && strcmp(s->key, "kind") == 0;
         name = strcmp(last, "name") == 0 ? s->value : name;
         image = strcmp(last, "image") == 0 ? s : image;
         runs = runs || strncmp(s->key, "services.", 9) == 0;
@@ -392,6 +395,8 @@ static bool put_containers(const calc_settings *whole, calc_setting *script)
                 !same && *s->value == '-' && image && strncmp(image->key, s->key, above) == 0;
             good = (same || calc_setting_append(script, "\n", 1)) &&
                    (!starts || calc_setting_append(script, image->value, image->length)) &&
+                   (same || starts || kinds < 2 || *s->value != '-' ||
+                    calc_setting_append(script, s->key, above)) &&
                    calc_setting_append(script, s->value, s->length);
             char *at = good && script->value ? strstr(script->value + from, "$(") : NULL;
             for (; at; at = strstr(at + 2, "$(")) { /* $(TP) is one of the variables */

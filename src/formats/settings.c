@@ -136,7 +136,8 @@ bool calc_settings_is_option(const char *word)
         size_t length = strcspn(word + 1, "=.0123456789");
         bool brief = calc_word_in("tp pp dp ep cp cc", word + 1, length);
         return brief || (word[1] == 'O' && length == 1) ||
-               (word[1] == '-' && isalpha((unsigned char)word[2]));
+               (word[1] == '-' &&
+                (isalpha((unsigned char)word[2]) || (word[2] && strchr("{$", word[2]))));
     }
     word += strspn(word, "+~"); /* Hydra: the key is new, or removed */
     for (; isalnum((unsigned char)*word) || *word == '_' || *word == '.'; word++) {

@@ -108,6 +108,16 @@ const char *calc_shell_word(const char *at, const char *last, size_t number, con
     }
 }
 
+bool calc_shell_mentions(const char *at, const char *end, const char *name, size_t length)
+{
+    bool found = false;
+    for (; at < end && !found; at++) {
+        const char *of = at + 1 + (at[1] == '{');
+        found = *at == '$' && strncmp(of, name, length) == 0 && !calc_shell_is_name(of[length]);
+    }
+    return found;
+}
+
 /* ---- Sums of whole numbers ------------------------------------------------------------------- */
 
 typedef struct sum {
@@ -133,7 +143,8 @@ static double read_factor(sum *e)
         e->at += *e->at == ')';
     } else {
         value = (double)strtoll(e->at, &end, 10);
-        e->wrong = e->wrong || end == e->at;
+        const char *digit = e->at + strspn(e->at, "+-");
+        e->wrong = e->wrong || end == e->at || (*digit == '0' && isdigit((unsigned char)digit[1]));
         e->at = end;
     }
     e->at += strspn(e->at, blanks);
@@ -189,6 +200,9 @@ static char *branch_end(char **at)
         char *word = *at;
         size_t length = *word == ';' ? 1 + (word[1] == ';') : strcspn(word, " \t\r\n;");
         bool closes = is(word, length, " fi esac ");
+        if (*word == ';' && word[length] == '&') {
+            return NULL; /* the next branch runs as well */
+        }
         if (depth == 0 && (closes || is(word, length, " elif else ;; "))) {
             *at = word + length;
             return word;

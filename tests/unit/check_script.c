@@ -114,6 +114,9 @@ CALC_TEST(variables_are_what_bash_makes_of_them)
         "f() { TP=${@:2}; }; f 4 2",
         "f() { TP=$2; }; f \"a 3\" 2",
         "TP=\"\"; TP=${TP:-2}",
+        "f() { return 0; TP=8; }; TP=2; f",
+        "f() { declare -g TP=8; }; TP=2; f",
+        "M=a8b; TP=4; if [[ $M == *8b ]]; then TP=8; fi",
         "TP=4; read PP <<< 7\ncat > /dev/null <<EOF\nTP=8\nEOF\n",
     };
     const size_t count = sizeof scripts / sizeof *scripts;
@@ -160,6 +163,12 @@ CALC_TEST(what_depends_on_what_runs_is_not_known)
         {"TP=4; { TP=8; } | cat", {1, 1}},
         {"TP=4; for i in 1; do TP=8; done | cat", {1, 1}},
         {"TP=4; f() { TP=$1; }; X=2; f $X", {1, 0}},
+        {"M=a8b; TP=4; if [[ $M == \"*8b\" ]]; then TP=8; fi", {1, 1}},
+        {"TP=4; case a in a) TP=8;;& *) TP=2;; esac", {1, 1}},
+        {"A=\"1 \"; TP=4; if [ $A = 1 ]; then TP=8; fi", {1, 1}},
+        {"TP=$((010*16))", {0, 0}},
+        {"f() { local -n r=$1; r=8; }; TP=2; f TP", {0, 0}},
+        {"cat <<A1 <<B1 >/dev/null\nTP=1\nA1\nTP=2\nB1\nTP=4", {0, 0}},
         {"TP=4; g() { TP=$2; }; f() { g x $1; }; f 2", {1, 0}},
         {"TP=4; f() { TP=${2:-8}; }; f $X 2", {1, 0}},
         {"f() { while true; do shift; break; done; TP=${1:-8}; }; f 4 2", {1, 1}},
@@ -223,6 +232,55 @@ CALC_TEST(options_behind_the_end_of_a_command_are_not_of_it)
         ck_assert_uint_eq(settings.count, 2);
         ck_assert_str_eq(settings.item[0].key, "--a");
         ck_assert_str_eq(settings.item[1].key, i == 0 ? "line 3" : "line 2");
+        calc_settings_free(&settings);
+    }
+}
+
+/* What a command has of lists, whose words are read where they stand: options with a value, and
+ * "$..." for words that are not known. */
+CALC_TEST(lists_are_what_bash_makes_of_them)
+{
+    static const struct {
+        const char *script, *has; /* keys and values of the command */
+    } lists[] = {
+        {"A=(--a 4); A=(); torchrun x.py --b 1 \"${A[@]}\"", "--b 1 "},
+        {"A=(--a 4); A=(--a 8); torchrun x.py \"${A[@]}\"", "--a 8 "},
+        {"A=\"--a 4\"; A=\"--b 8\"; torchrun x.py $A", "--b 8 "},
+        {"A=(--a 4 --b 2); [ -d /x ] || A=(--a 2); torchrun x.py \"${A[@]}\"",
+         "--a $A --b $A --a 2 "},
+        {"A=(--a 4); A[1]=8; torchrun x.py \"${A[@]}\"", "--a $A ${A[@]} ${A[@]} "},
+        {"A=(--a 4 --b 2); torchrun x.py --c 1 ${A[@]:0:2}", "--c 1 ${A[@]:0:2} ${A[@]:0:2} "},
+        {"A=(--a 4); ( A+=(--b 1); true ); torchrun x.py \"${A[@]}\"", "--a 4 "},
+        {"A=\"--a 4\"; f() { local A=\"$A --b 1\"; }; f; torchrun x.py $A", "--a 4 "},
+        {"A=(--a 4); f() { A+=(--b 1); }; f; torchrun x.py \"${A[@]}\"", "--a 4 --b 1 "},
+        {"A=\"--a 4\"; f() { A=\"$A $1\"; }; f \"--b 1\"; torchrun x.py $A", "--a 4 --b 1 "},
+        {"A=(); for f in b; do A+=($f); done; torchrun x.py --a 1 \"${A[@]}\"", "$f $f --a 1 "},
+        {"for f in b; do A+=\" --$f 1\"; done; torchrun x.py --a 1 $A", "--a 1 --$f 1 "},
+        {"torchrun x.py --a 1 $(gen)", "--a 1 $(gen) $(gen) "},
+        {"TP=4; bash -c \"TP=8; torchrun x.py --a \\$TP\"", "--a 8 "},
+        {"TP=2; TP=8 bash -c 'torchrun x.py --a $TP'", "--a 8 "},
+        {"TP=2; env TP=8 bash -c 'torchrun x.py --a $TP'", "--a 8 "},
+        {"TP=4; bash -c 'torchrun x.py --a ${TP:-8}'", "--a ${TP:-8} "},
+        {"export TP=4; bash -c 'torchrun x.py --a ${TP:-8}'", "--a 4 "},
+        {"TP=2\nbash <<EOF\nTP=8\ntorchrun x.py --a $TP\nEOF", "--a 2 "},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        calc_settings settings = {0};
+        char found[400] = "";
+        const char *text = lists[i].script;
+        ck_assert_int_eq(calc_settings_from_script(&settings, text, strlen(text), NULL), CALC_OK);
+        uint64_t last = settings.commands > 0 ? 0 : UINT64_MAX;
+        for (size_t k = 0; k < settings.commands; k++) {
+            last |= settings.command[k].line > 0 ? UINT64_C(1) << k : 0;
+        }
+        for (size_t k = 0; k < settings.count; k++) {
+            const calc_setting *item = &settings.item[k];
+            if (item->commands & last) {
+                snprintf(found + strlen(found), sizeof found - strlen(found), "%s %s ", item->key,
+                         item->value);
+            }
+        }
+        ck_assert_msg(strcmp(found, lists[i].has) == 0, "%s: %s", text, found);
         calc_settings_free(&settings);
     }
 }
