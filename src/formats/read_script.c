@@ -1,5 +1,4 @@
 #include <ctype.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,374 +9,13 @@
 #include "formats/export.h"
 #include "formats/import.h"
 #include "formats/read.h"
-
-enum { MAX_VARIABLES = 1024, MAX_FUNCTIONS = 100, MAX_DEPTH = 64, WORD_SIZE = 4096 };
-
-/* A variable: its name and value inside the text. */
-typedef struct variable {
-    const char *name, *value; /* no value: it is not set, or not known */
-    size_t name_length, value_length;
-    size_t before, until; /* which variables the value may have; how many see it no more, 0: all */
-    int line;
-    bool unknown, adds; /* nothing here says the value; it goes behind the one before */
-    bool branch;        /* what sets it need not run: a branch, a loop, what && stands before */
-    bool local;         /* to the function that is read */
-    bool exported;
-} variable;
-
-/* A function, whose body, inside the text, is read where it is called. */
-typedef struct function {
-    const char *name, *start, *body, *end; /* the line of its body starts there */
-    size_t name_length;
-    int line;
-    bool called;
-} function;
-
-/* What the script has said so far, also in functions. */
-typedef struct said {
-    variable variable[MAX_VARIABLES];
-    size_t count;
-    function function[MAX_FUNCTIONS];
-    int functions, calls;
-    bool lost; /* it was more than fits: no variable is known */
-    calc_script_group group[CALC_COMMANDS_MAX];
-    int groups;
-    uint64_t named, local; /* a bit for each that its name stands for; and ends with its function */
-    calc_slurm job;
-    bool started; /* the sizes of the job are settings already */
-    int looks;    /* variables and ends that were looked for: values may double each other */
-    int branches, blocks; /* of if and case that are open; of loops and braces */
-    bool chained, after;  /* a test decides on what follows; or any command */
-} said;
-
-typedef struct script script;
-struct script {
-    const char *name; /* of the file; NULL: there is none, or enough of them are read */
-    script *sourced;  /* scripts and functions that it reads, which have the texts of variables */
-    char *text;
-    const char *end;
-    int line;
-    const char *line_start;
-    char quote; /* quote of a string whose words are read one by one; else 0 */
-    said said;
-    size_t mark, quoted, outside[MAX_DEPTH]; /* variables before the command, before the string,
-                                                before each open parenthesis */
-    uint64_t named[MAX_DEPTH];               /* lists before each that is of a subshell */
-    char naming; /* what follows are names, 'u' without a value; 'f': one is; 'p': none; 0: none */
-    const char *word_at;
-    bool body;        /* of a function */
-    const char *here; /* the word that ends a here-document; NULL: there is none */
-    bool here_plain;  /* its variables are those of outside */
-    size_t here_length, here_mark;
-    variable position;    /* the word of a call that was looked for */
-    bool shell, exports;  /* the command is bash or sh; its first word is export, declare -x */
-    bool declares, local; /* the first word of the command says what NAME=value sets */
-    int unsure[2];        /* lines of a variable in the word, as calc_setting has them */
-    bool tests, joined;   /* the command is a test; it ends with an operator */
-    bool taken;           /* the word has what a branch has set */
-    int command, list;    /* those that the next word is of; -1: none */
-    int list_depth;       /* parentheses around the list; -1: those of a command */
-    uint64_t used;        /* lists that the word has */
-    bool first, module;   /* the next word is the program of a command; a module of Python */
-    bool launched;        /* variables are asked for that only one program has */
-    bool splits;          /* the word is a part of the value of a variable */
-    bool parted;          /* the word has a variable that stands in no quotes */
-    bool sources;         /* the next word is a script that is read here */
-    bool keys;            /* words of the command may set keys of its configuration */
-    char word[WORD_SIZE];
-    size_t word_length;
-    bool has_word;
-    int lists;      /* parentheses that are open */
-    bool closed;    /* a list or a command has ended, and no option has followed */
-    bool commented; /* a comment goes to the end of the line, with the sign that continues it */
-};
-
-static void put(script *s, char c)
-{
-    s->has_word = true;
-    if (s->word_length + 1 < WORD_SIZE) {
-        s->word[s->word_length++] = c;
-    }
-}
-
-static void drop_word(script *s)
-{
-    s->word_length = 0;
-    s->used = 0;
-    s->unsure[0] = s->unsure[1] = 0;
-    s->has_word = s->taken = false;
-}
-
-static void put_text(script *s, const char *at, const char *end)
-{
-    while (at < end) {
-        put(s, *at++);
-    }
-}
-
-/* Whether what stands here need not run. */
-static bool is_branch(const script *s)
-{
-    return s->said.branches > 0 || s->said.blocks > 0 || s->said.chained || s->said.after;
-}
-
-static void add_variable(script *s, variable v)
-{
-    said *d = &s->said;
-    d->lost = d->lost || d->count == MAX_VARIABLES;
-    if (d->lost) {
-        return;
-    }
-    v.before = v.before > 0 ? v.before : d->count;
-    v.line = s->line;
-    for (size_t i = d->count; i > 0 && !v.local; i--) { /* "local NAME" stands before it */
-        const variable *known = &d->variable[i - 1];
-        bool same =
-            known->name_length == v.name_length && memcmp(known->name, v.name, v.name_length) == 0;
-        v.local = same && known->local && !known->until;
-        v.exported = v.exported || (same && known->exported);
-    }
-    v.branch = is_branch(s);
-    bool of_here = s->here && s->here_plain && s->here_mark < SIZE_MAX;
-    v.until = of_here ? d->count + 1 : v.until;
-    d->variable[d->count++] = v;
-}
-
-/* Hides the variables since a mark from what follows. @param all  not only local ones */
-static void hide_variables(script *s, size_t mark, bool all)
-{
-    for (size_t i = mark; i < s->said.count; i++) {
-        variable *v = &s->said.variable[i];
-        v->until = !v->until && (all || v->local) ? s->said.count : v->until;
-    }
-}
-
-/* The last value given to a name among the first `count` variables, without a value if it depends
- * on what runs; NULL if there is none. "1" is the first word of the call of a function. */
-static const variable *find_variable(script *s, const char *name, size_t length, size_t count)
-{
-    static const variable unknown = {.unknown = true};
-    if (length == 1 && *name > '0' && *name <= '9') {
-        const variable *words = find_variable(s, "@", 1, count);
-        bool unsure = false;
-        const char *end, *at = NULL;
-        if (words && words->value) {
-            at = calc_shell_word(words->value, words->value + words->value_length,
-                                 (size_t)(*name - '0'), &end, &unsure);
-            s->unsure[0] = unsure ? words->line : s->unsure[0];
-        }
-        if (!at || unsure) {
-            return unsure || (words && !words->value) ? &unknown : NULL;
-        }
-        s->position = *words;
-        s->position.value = at;
-        s->position.value_length = (size_t)(end - at);
-        return &s->position;
-    }
-    const variable *last = NULL;
-    bool sure = !s->said.lost;
-    for (size_t i = count; i > 0 && sure; i--) {
-        const variable *v = &s->said.variable[i - 1];
-        if (v->name_length != length || memcmp(v->name, name, length) != 0 ||
-            (v->until && count >= v->until && !s->launched)) {
-            continue;
-        }
-        bool same = !last || (!v->value == !last->value && !v->adds && !last->adds &&
-                              v->value_length == last->value_length &&
-                              (!v->value || memcmp(v->value, last->value, v->value_length) == 0));
-        last = last ? last : v;
-        sure = same && !v->unknown &&
-               !(s->shell && s->quote == '\'' && i <= s->quoted && !v->exported);
-        if (!sure && !s->unsure[0]) {
-            s->unsure[0] = last->line;
-            s->unsure[1] = same ? 0 : v->line;
-        }
-        if (!v->branch) {
-            break;
-        }
-    }
-    return !sure ? &unknown : last && last->value ? last : NULL;
-}
-
-/* The list of that name; -1: there is none. */
-static int find_group(const script *s, const char *name, size_t length)
-{
-    for (int i = 0; i < s->said.groups; i++) {
-        const calc_script_group *g = &s->said.group[i];
-        if (s->said.named >> i & 1 && g->name_length == length &&
-            memcmp(g->name, name, length) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-/* The list of that name, or a new one; without a name a command, in place of one that has no
- * options. */
-static int open_group(script *s, const char *name, size_t length)
-{
-    calc_script_group *last = s->said.groups > 0 ? &s->said.group[s->said.groups - 1] : NULL;
-    bool empty = last && !last->name && !last->options && !last->lists;
-    s->said.groups += !empty && s->said.groups < CALC_COMMANDS_MAX;
-    calc_script_group *g = &s->said.group[s->said.groups - 1];
-    s->command = empty ? -1 : s->command;
-    g->command.words[0] = '\0';
-    g->name = name;
-    g->name_length = length;
-    g->command.line = name ? 0 : s->line;
-    if (name) {
-        s->said.named |= UINT64_C(1) << (s->said.groups - 1);
-        s->said.local |= (uint64_t)s->local << (s->said.groups - 1);
-    }
-    return s->said.groups - 1;
-}
-
-static const char *expand(script *s, const char *at, const char *end, size_t count);
-
-/* A text with the values of its variables, of which the first `count` are known.
- * @param dropped  characters that are left out */
-static void put_value(script *s, const char *at, const char *end, size_t count, const char *dropped)
-{
-    s->has_word = true;
-    while (at < end) {
-        if (*at == '$') {
-            at = expand(s, at, end, count);
-        } else if (*at && strchr(dropped, *at)) {
-            at++;
-        } else {
-            put(s, *at++);
-        }
-    }
-}
+#include "formats/script.h"
 
 static const char quotes[] = "\"'";
 
-/* @return whether the name has a value */
-static bool put_named(script *s, const char *name, size_t length, size_t count)
-{
-    const variable *v = find_variable(s, name, length, count);
-    bool known = v && v->value;
-    int64_t of_job = v ? 0 : calc_slurm_value(&s->said.job, name, length);
-    char number[32];
-    int list = find_group(s, name, length);
-    s->used |= list >= 0 ? UINT64_C(1) << list : 0;
-    s->has_word = s->has_word || list >= 0;
-    if (known) {
-        s->taken = s->taken || v->branch;
-        known = !v->adds || put_named(s, name, length, v->before) || !s->unsure[0];
-        put_value(s, v->value, v->value + v->value_length, v->before, quotes);
-    } else if (of_job > 0) {
-        put_text(s, number, number + snprintf(number, sizeof number, "%lld", (long long)of_job));
-    }
-    return known || of_job > 0 || (list >= 0 && !(v && v->unknown));
-}
-
-/* The value of an expression, or the expression itself if a variable in it is not known.
- * @param whole  $((...)) or $(expr ...), up to `behind`; `at` to `end` is what it has inside */
-static void put_arithmetic(script *s, const char *whole, const char *at, const char *end,
-                           const char *behind, size_t count)
-{
-    size_t mark = s->word_length;
-    for (const char *c = at; c < end;) {
-        size_t length = isdigit((unsigned char)*c) ? 0 : calc_shell_name(c, end);
-        if (*c == '$') {
-            c = expand(s, c, end, count);
-        } else {
-            if (length == 0 || !put_named(s, c, length, count)) {
-                length = length > 0 ? length : 1;
-                put_text(s, c, c + length);
-            }
-            c += length;
-        }
-    }
-    s->word[s->word_length] = '\0';
-    double value = calc_shell_sum(s->word + mark);
-    bool known = s->word_length + 1 < WORD_SIZE && fabs(value) < 0x1p53;
-    char number[32];
-    int size = snprintf(number, sizeof number, "%.0f", known ? value : 0);
-    s->word_length = mark;
-    put_text(s, known ? number : whole, known ? number + size : behind);
-}
-
-/* Expands ${NAME}, ${NAME:-DEFAULT} or ${NAME[@]}. @return whether it has a value */
-static bool expand_braces(script *s, const char *name, const char *close, size_t count)
-{
-    size_t length = calc_shell_name(name, close);
-    const char *after = name + length;
-    const char *value = after + (*after == ':'); /* then - or = */
-    bool or_default = value < close && (*value == '-' || *value == '=');
-    const variable *words;
-    bool unsure = false;
-    if (strncmp(name, "@:", 2) == 0 && name[2] > '0' && name[2] <= '9' && name + 3 == close &&
-        (words = find_variable(s, "@", 1, count)) && words->value) {
-        const char *last = words->value + words->value_length, *end = last;
-        const char *at =
-            calc_shell_word(words->value, last, (size_t)(name[2] - '0'), &end, &unsure);
-        put_value(s, at && !unsure ? at : end, unsure ? end : last, words->before, quotes);
-        s->parted = true;
-        return !unsure;
-    }
-    bool plain = after == close || strncmp(after, "[@]}", 4) == 0 || strncmp(after, "[*]}", 4) == 0;
-    if (length == 0 || !(plain || or_default)) {
-        return false;
-    }
-    const variable *v = or_default ? find_variable(s, name, length, count) : NULL;
-    if (v && v->value && v->branch) {
-        s->unsure[0] = v->line;
-        return false;
-    }
-    v = v && v->value && v->value_length == 0 && *after == ':' ? NULL : v;
-    bool set = !or_default || calc_slurm_sets(name, length) || v;
-    if (set && put_named(s, name, length, count)) {
-        return true;
-    }
-    or_default = or_default && !v;
-    if (or_default) {
-        put_value(s, value + 1, close, count, quotes);
-        if (*value == '=' && count == s->said.count) {
-            add_variable(s, (variable){.name = name,
-                                       .value = value + 1,
-                                       .name_length = length,
-                                       .value_length = (size_t)(close - value - 1)});
-        }
-    }
-    return or_default;
-}
-
-/* Expands $NAME, ${...}, $((...)) and $(expr ...) if the text says what they are; else keeps the
- * sign itself. Another command $(...) is kept as it is. @return the rest */
-static const char *expand(script *s, const char *at, const char *end, size_t count)
-{
-    char open = at + 1 < end ? at[1] : '\0';
-    const char *name = at + 1;
-    const char *close = NULL;
-    if (s->said.looks++ < CALC_SHELL_LOOKS && (open == '{' || open == '(')) {
-        close = calc_shell_closing(name, end, open, open == '{' ? '}' : ')', &s->said.looks);
-    }
-    if (close && open == '(') {
-        bool doubled = name[1] == '(' && close[-1] == ')';
-        if (doubled || strncmp(name + 1, "expr ", 5) == 0) {
-            put_arithmetic(s, at, name + (doubled ? 2 : 6), close - doubled, close + 1, count);
-        } else {
-            put_text(s, at, close + 1);
-        }
-        return close + 1;
-    }
-    if (close && expand_braces(s, name + 1, close, count)) {
-        return close + 1;
-    }
-    size_t length = open == '{' ? 0 : open == '@' || open == '*' ? 1 : calc_shell_name(name, end);
-    if (length > 0 && s->said.looks < CALC_SHELL_LOOKS &&
-        put_named(s, open == '*' ? "@" : name, length, count)) {
-        s->parted = s->parted || open == '@' || open == '*';
-        return name + length;
-    }
-    put(s, '$');
-    return name;
-}
-
 /* Makes the options of lists such as are not known, since what follows may replace them. */
-static void doubt(script *s, calc_settings *settings, int list, const char *name, size_t length)
+static void doubt(calc_script *s, calc_settings *settings, int list, const char *name,
+                  size_t length)
 {
     const char *word = CALC_TEXT(160, "$%.*s", (int)length, name);
     for (size_t i = 0; i < settings->count; i++) {
@@ -393,14 +31,15 @@ static void doubt(script *s, calc_settings *settings, int list, const char *name
 
 /* Remembers NAME=value, or NAME+=value, at the start of a word. @return the rest; NULL if there is
  * none */
-static const char *assignment(script *s, calc_settings *settings, const char *at)
+static const char *assignment(calc_script *s, calc_settings *settings, const char *at)
 {
     size_t length = calc_shell_name(at, s->end);
     const char *index =
         at[length] == '[' && s->first && s->list < 0 ? strchr(at + length, ']') : NULL;
     if (length > 0 && index && (index[1] == '=' || index[1] == '+')) {
-        doubt(s, settings, find_group(s, at, length), at, length);
-        add_variable(s, (variable){.name = at, .name_length = length, .unknown = true});
+        doubt(s, settings, calc_script_list(s, at, length), at, length);
+        calc_script_add_variable(
+            s, (calc_variable){.name = at, .name_length = length, .unknown = true});
         return calc_shell_value_end(index + 1, s->end, &s->said.looks);
     }
     size_t adds = s->end - at > (ptrdiff_t)length && at[length] == '+';
@@ -413,7 +52,7 @@ static const char *assignment(script *s, calc_settings *settings, const char *at
     bool quoted = value < s->end && (*value == '"' || *value == '\'');
     const char *text = calc_shell_options(value + quoted, s->end, &s->said.looks);
     const char *end = text ? NULL : calc_shell_value_end(value, s->end, &s->said.looks);
-    int known = find_group(s, at, length);
+    int known = calc_script_list(s, at, length);
     bool opens = s->quote && at[-1] == s->quote; /* the string of bash -c */
     bool has = !end || (end < s->end && *end == '(');
     bool own = s->first || s->declares || s->list >= 0 || opens; /* not a word of a program */
@@ -421,7 +60,7 @@ static const char *assignment(script *s, calc_settings *settings, const char *at
                        : *value == '(' ? calc_shell_closing(value, s->end, '(', ')', &s->said.looks)
                                        : calc_shell_string_end(value, s->end);
     bool more = adds || (stop && calc_shell_mentions(value, stop, at, length));
-    bool inside = s->lists > 0 || s->local, sure = !is_branch(s);
+    bool inside = s->lists > 0 || s->local, sure = !calc_script_is_branch(s);
     if (known >= 0 && own && s->list < 0) {
         uint64_t bit = UINT64_C(1) << known;
         if (has ? !more && !sure : (adds && end > value) || (!more && !sure)) {
@@ -431,12 +70,12 @@ static const char *assignment(script *s, calc_settings *settings, const char *at
         }
         known = s->said.named & bit ? known : -1;
         if (has && more && known < 0) { /* what ends with a function or a subshell */
-            known = open_group(s, at, length);
+            known = calc_script_open_list(s, at, length);
             s->said.group[known].lists = bit;
         }
     }
     if (has) {
-        s->list = known >= 0 ? known : open_group(s, at, length);
+        s->list = known >= 0 ? known : calc_script_open_list(s, at, length);
         s->list_depth = text ? -1 : s->lists; /* -1: the output of a command is the list */
     }
     if (!end) {
@@ -444,23 +83,24 @@ static const char *assignment(script *s, calc_settings *settings, const char *at
     }
     quoted = quoted && calc_shell_string_end(value, s->end) + 1 == end;
     if (!adds || known < 0) {
-        add_variable(
-            s, (variable){.name = at,
-                          .value = value + quoted,
-                          .name_length = length,
-                          .value_length = (size_t)(end - value) - (quoted ? 2 : 0),
-                          .until = (s->list >= 0 || !own) && !s->naming ? s->said.count + 1 : 0,
-                          .unknown = s->naming && !strchr("pu", s->naming),
-                          .adds = adds,
-                          .local = s->local,
-                          .exported = s->exports});
+        calc_script_add_variable(
+            s,
+            (calc_variable){.name = at,
+                            .value = value + quoted,
+                            .name_length = length,
+                            .value_length = (size_t)(end - value) - (quoted ? 2 : 0),
+                            .until = (s->list >= 0 || !own) && !s->naming ? s->said.count + 1 : 0,
+                            .unknown = s->naming && !strchr("pu", s->naming),
+                            .adds = adds,
+                            .local = s->local,
+                            .exported = s->exports});
     }
     return end;
 }
 
 /* Finds what a word is of: a list that has a name, or the command. What it decides on is a branch
  * if the command is a test. */
-static void place_word(script *s, bool option)
+static void place_word(calc_script *s, bool option)
 {
     static const char before[] = " ! { } if then elif else fi while until for do done case esac "
                                  "time exec eval nohup sudo env export declare local readonly "
@@ -473,25 +113,25 @@ static void place_word(script *s, bool option)
     s->joined = and_or || beside || (first && calc_is_word(before, s->word));
     s->shell = s->shell || (outside && !s->quote && calc_is_word(" bash sh ", s->word));
     if (beside || (first && !and_or && !option && !s->declares && !s->shell)) {
-        hide_variables(s, s->mark, true);
+        calc_script_hide(s, s->mark, true);
     }
     const char *name = s->word_at + (strchr(quotes, *s->word_at) != NULL);
     for (size_t i = s->said.count; i > 0 && s->exports; i--) { /* export NAME */
-        variable *v = &s->said.variable[i - 1];
+        calc_variable *v = &s->said.variable[i - 1];
         v->exported = v->exported || (strlen(s->word) == v->name_length &&
                                       memcmp(s->word, v->name, v->name_length) == 0);
     }
     bool named = s->naming && s->naming != 'p' && calc_shell_is_name(*name) &&
                  !isdigit((unsigned char)*name);
     if (named) {
-        variable v = {.name = name,
-                      .name_length = calc_shell_name(name, s->end),
-                      .unknown = s->naming != 'u',
-                      .local = s->local};
+        calc_variable v = {.name = name,
+                           .name_length = calc_shell_name(name, s->end),
+                           .unknown = s->naming != 'u',
+                           .local = s->local};
         v.unknown = v.unknown || name[v.name_length] == '['; /* unset 'A[1]' */
-        int list = !v.unknown ? find_group(s, name, v.name_length) : -1;
+        int list = !v.unknown ? calc_script_list(s, name, v.name_length) : -1;
         s->said.named &= list >= 0 ? ~(UINT64_C(1) << list) : UINT64_MAX;
-        add_variable(s, v);
+        calc_script_add_variable(s, v);
         s->mark = s->said.count;
     }
     bool declares = first && calc_is_word(" export declare local readonly typeset ", s->word);
@@ -502,19 +142,20 @@ static void place_word(script *s, bool option)
         declares ? s->word[0] == 'e' : s->declares && (s->exports || strcmp(s->word, "-x") == 0);
     s->declares = declares || (s->declares && !s->joined);
     if (first && (calc_is_word(" shift ", s->word) || strncmp(s->word_at, "set -- ", 7) == 0)) {
-        const variable *words = find_variable(s, "@", 1, s->said.count);
+        const calc_variable *words = calc_script_find(s, "@", 1, s->said.count);
         const char *end = words && words->value ? words->value : NULL;
         bool unsure = !end || s->word[1] != 'h' || strchr("123456789", s->word_at[6]);
         const char *last = end ? words->value + words->value_length : NULL;
         const char *at = unsure ? NULL : calc_shell_word(end, last, 1, &end, &unsure);
         size_t known = end ? words->before : 0;
         if (words || s->body || s->word[1] == 'e') {
-            add_variable(s, (variable){.name = "@",
-                                       .value = at ? end : last,
-                                       .name_length = 1,
-                                       .value_length = at ? (size_t)(last - end) : 0,
-                                       .before = known,
-                                       .unknown = unsure});
+            calc_script_add_variable(s,
+                                     (calc_variable){.name = "@",
+                                                     .value = at ? end : last,
+                                                     .name_length = 1,
+                                                     .value_length = at ? (size_t)(last - end) : 0,
+                                                     .before = known,
+                                                     .unknown = unsure});
         }
     }
     s->naming = declares && s->local                             ? 'u'
@@ -538,7 +179,7 @@ static void place_word(script *s, bool option)
     bool plain = s->command >= 0 && s->said.group[s->command].options &&
                  !s->said.group[s->command].command.words[0]; /* options, and no command */
     if (s->list < 0 && (s->command < 0 || (first && !option && !plain))) {
-        s->command = open_group(s, NULL, 0);
+        s->command = calc_script_open_list(s, NULL, 0);
         s->closed = true;
     }
     calc_script_group *g = &s->said.group[s->list < 0 ? s->command : s->list];
@@ -555,13 +196,13 @@ static void place_word(script *s, bool option)
     s->first = s->first && s->list >= 0;
 }
 
-static bool flush(script *s, calc_settings *settings, int line, int column);
-static bool read_script(script *s, calc_settings *settings, const char *at);
+static bool flush(calc_script *s, calc_settings *settings, int line, int column);
+static bool read_script(calc_script *s, calc_settings *settings, const char *at);
 
 /* @return with a copy of the text, which is edited; NULL: there is no memory for it */
-static script *open_script(const char *text, size_t length, const char *name)
+static calc_script *open_script(const char *text, size_t length, const char *name)
 {
-    script *s = calloc(1, sizeof *s + length + 1);
+    calc_script *s = calloc(1, sizeof *s + length + 1);
     if (s) {
         s->name = name;
         s->word_at = s->line_start = s->text = memcpy(s + 1, text, length);
@@ -575,10 +216,10 @@ static script *open_script(const char *text, size_t length, const char *name)
 
 /* Reads a part of the script, or another one, from `at` on. What decides in it may be otherwise the
  * next time, and so it is a copy. @return false: there is no memory */
-static bool read_part(script *s, calc_settings *settings, const char *start, const char *at,
+static bool read_part(calc_script *s, calc_settings *settings, const char *start, const char *at,
                       const char *end, int line)
 {
-    script *part = open_script(start, (size_t)(end - start), NULL);
+    calc_script *part = open_script(start, (size_t)(end - start), NULL);
     if (!part) {
         return false;
     }
@@ -595,9 +236,9 @@ static bool read_part(script *s, calc_settings *settings, const char *start, con
 }
 
 /* Takes the variables of a script that is read here; that one reads no others. */
-static bool take_sourced(script *s, const calc_setting *named)
+static bool take_sourced(calc_script *s, const calc_setting *named)
 {
-    char path[WORD_SIZE];
+    char path[CALC_SCRIPT_WORD];
     calc_text text = {0};
     calc_settings ignored = {0};
     if (!s->name || calc_named_open(s->name, named, path, &text) != CALC_OK) {
@@ -610,7 +251,7 @@ static bool take_sourced(script *s, const calc_setting *named)
 }
 
 /* Takes what a variable that stands in no quotes has as the words that a shell makes of it. */
-static bool flush_parts(script *s, calc_settings *settings, int line, int column)
+static bool flush_parts(calc_script *s, calc_settings *settings, int line, int column)
 {
     char *whole = strndup(s->word, s->word_length);
     uint64_t used = s->used;
@@ -630,12 +271,12 @@ static bool flush_parts(script *s, calc_settings *settings, int line, int column
         at += length;
     }
     s->splits = false;
-    drop_word(s);
+    calc_script_drop_word(s);
     free(whole);
     return good;
 }
 
-static bool flush(script *s, calc_settings *settings, int line, int column)
+static bool flush(calc_script *s, calc_settings *settings, int line, int column)
 {
     bool good = true;
     s->word[s->word_length] = '\0';
@@ -679,8 +320,8 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
             memcpy(last->unsure, s->unsure[0] ? s->unsure : last->unsure, sizeof s->unsure);
         }
         if (settings->count > before) {
-            settings->item[before].conditional |=
-                s->said.branches > 0 || s->said.chained || (s->list >= 0 && is_branch(s));
+            settings->item[before].conditional |= s->said.branches > 0 || s->said.chained ||
+                                                  (s->list >= 0 && calc_script_is_branch(s));
             s->keys = !strchr("-$", settings->item[before].key[0]);
             s->said.group[s->list < 0 ? s->command : s->list].options = true;
         }
@@ -688,36 +329,38 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
             settings->item[before].list = UINT64_C(1) << (s->list < 0 ? s->command : s->list);
         }
     }
-    drop_word(s);
+    calc_script_drop_word(s);
     return good;
 }
 
 /* Handles a character outside strings. @return the rest */
-static const char *take_character(script *s, const char *at)
+static const char *take_character(calc_script *s, const char *at)
 {
     bool escaped = *at == '\\' && at + 1 < s->end && at[1] != '\n' && at[1] != '\r';
     if (escaped && s->quote == '"' && at[1] == '"') { /* a string in bash -c "..." */
         const char *end = at + 2;
-        while (end + 1 < s->end && end - at < WORD_SIZE && !(*end == '\\' && end[1] == '"')) {
+        while (end + 1 < s->end && end - at < CALC_SCRIPT_WORD &&
+               !(*end == '\\' && end[1] == '"')) {
             end++;
         }
         if (end + 1 < s->end && *end == '\\') {
-            put_value(s, at + 2, end, s->said.count, "");
+            calc_script_put_value(s, at + 2, end, s->said.count, "");
             return end + 2;
         }
     }
     if (escaped && s->quote == '"' && at[1] == '$') {
-        return expand(s, at + 1, s->end, s->said.count);
+        return calc_script_expand(s, at + 1, s->end, s->said.count);
     }
     if (escaped) {
-        put(s, at[1]);
+        calc_script_put(s, at[1]);
         return at + 2;
     }
     if (*at == '$') {
         s->parted = true;
         const char *quoted_in = calc_shell_options(at, s->end, &s->said.looks);
-        return quoted_in ? quoted_in
-                         : expand(s, at, s->end, s->quote == '"' ? s->quoted : s->said.count);
+        return quoted_in
+                   ? quoted_in
+                   : calc_script_expand(s, at, s->end, s->quote == '"' ? s->quoted : s->said.count);
     }
     if (*at == '"' || *at == '\'') {
         const char *end = calc_shell_string_end(at, s->end);
@@ -730,24 +373,24 @@ static const char *take_character(script *s, const char *at)
         }
         s->has_word = true;
         if (*at == '\'') {
-            put_text(s, at + 1, end);
+            calc_script_put_text(s, at + 1, end);
         } else {
-            put_value(s, at + 1, end, s->said.count, "");
+            calc_script_put_value(s, at + 1, end, s->said.count, "");
         }
         return end + 1;
     }
-    put(s, *at);
+    calc_script_put(s, *at);
     return at + 1;
 }
 
-static bool ends_line(const script *s, const char *at)
+static bool ends_line(const calc_script *s, const char *at)
 {
     const char *before = at > s->text && at[-1] == '\r' ? at - 1 : at;
     return *at == '\n' && (s->commented || !(before > s->text && before[-1] == '\\'));
 }
 
 /* What a character between words ends: a list, or a command. */
-static void end_word(script *s, const char *at)
+static void end_word(calc_script *s, const char *at)
 {
     if (s->list >= 0 && (s->list_depth < 0 ? *at == ')' : !s->quote && s->lists <= s->list_depth)) {
         s->list = -1;
@@ -757,7 +400,7 @@ static void end_word(script *s, const char *at)
         s->said.after = s->said.after && s->joined;
         s->tests = s->tests && s->joined;
         if (s->shell && !s->quote) {
-            hide_variables(s, s->mark, true);
+            calc_script_hide(s, s->mark, true);
             s->shell = false;
         }
         s->first = true;
@@ -770,20 +413,20 @@ static void end_word(script *s, const char *at)
 /* calc_shell_values.value: without variables that something else may have set */
 static bool known_value(void *context, const char *at, const char *end, char *word)
 {
-    script *s = context;
+    calc_script *s = context;
     bool plain = *at == '\'' && memchr(at, '$', (size_t)(end - at));
     bool string = at < end && strchr(quotes, *at);
-    put_value(s, at, end, s->said.count, quotes);
+    calc_script_put_value(s, at, end, s->said.count, quotes);
     s->word[s->word_length] = '\0';
     bool known = !plain && s->word_length < CALC_SHELL_WORD &&
                  !strpbrk(s->word, string ? "$`*?[" : "$` ") && (!s->taken || s->launched);
     strcpy(word, known ? s->word : "");
-    drop_word(s);
+    calc_script_drop_word(s);
     return known;
 }
 
 /* @return the end of a part of the script, which is not read */
-static const char *pass_over(script *s, const char *at, const char *end)
+static const char *pass_over(calc_script *s, const char *at, const char *end)
 {
     for (; at < end; at++) {
         s->line += *at == '\n';
@@ -794,17 +437,17 @@ static const char *pass_over(script *s, const char *at, const char *end)
 
 /* Reads a function, with the variables at hand and those of the command that calls it.
  * @return false: there is no memory */
-static bool read_function(script *s, calc_settings *settings, function *f)
+static bool read_function(calc_script *s, calc_settings *settings, calc_function *f)
 {
     f->called = true;
     uint64_t named = s->said.named, local = s->said.local;
     s->said.local = 0;
     bool good = read_part(s, settings, f->start, f->body, f->end, f->line);
-    hide_variables(s, s->mark, false);
+    calc_script_hide(s, s->mark, false);
     s->said.named &= ~s->said.local;
     for (int i = 0; i < s->said.groups; i++) {
         const calc_script_group *g = &s->said.group[i];
-        bool hidden = named >> i & 1 && find_group(s, g->name, g->name_length) < 0;
+        bool hidden = named >> i & 1 && calc_script_list(s, g->name, g->name_length) < 0;
         s->said.named |= (uint64_t)hidden << i;
     }
     s->said.local = local;
@@ -816,9 +459,9 @@ static bool read_function(script *s, calc_settings *settings, function *f)
 /* Takes a function, which is read where it is called, and ((NAME=...)), which begins at *at.
  * @param at  moves behind what is read no more
  * @return false: there is no memory */
-static bool take_command(script *s, calc_settings *settings, const char **at)
+static bool take_command(calc_script *s, calc_settings *settings, const char **at)
 {
-    said *d = &s->said;
+    calc_said *d = &s->said;
     const char *name = *at, *close;
     size_t length = 0;
     while (calc_shell_is_name(name[length]) ||
@@ -838,28 +481,28 @@ static bool take_command(script *s, calc_settings *settings, const char **at)
         defines && *body == '{' ? calc_shell_closing(body, s->end, '{', '}', &s->said.looks) : NULL;
     if (close) {
         (void)pass_over(s, *at, body);
-        bool near = body - s->line_start < WORD_SIZE;
-        d->lost = d->lost || d->functions == MAX_FUNCTIONS;
+        bool near = body - s->line_start < CALC_SCRIPT_WORD;
+        d->lost = d->lost || d->functions == CALC_SCRIPT_FUNCTIONS;
         if (!d->lost) {
-            d->function[d->functions++] = (function){
+            d->function[d->functions++] = (calc_function){
                 name, near ? s->line_start : body, body + 1, close, length, s->line, false};
         }
         *at = pass_over(s, body, close + 1);
         return true;
     }
     for (int i = d->functions; i > 0 && !defines; i--) {
-        function *f = &d->function[i - 1];
+        calc_function *f = &d->function[i - 1];
         if (f->name_length == length && memcmp(*at, f->name, length) == 0 &&
             strchr(" \t\r\n;&|)", (*at)[length])) {
-            d->lost = d->lost || d->calls++ >= MAX_FUNCTIONS;
+            d->lost = d->lost || d->calls++ >= CALC_SCRIPT_FUNCTIONS;
             const char *words = *at + length, *last = words;
             while (last < s->end && (!strchr("\n;&|)<>", *last) || last[-1] == '\\')) {
                 last++;
             }
-            add_variable(s, (variable){.name = "@",
-                                       .value = words,
-                                       .name_length = 1,
-                                       .value_length = (size_t)(last - words)});
+            calc_script_add_variable(s, (calc_variable){.name = "@",
+                                                        .value = words,
+                                                        .name_length = 1,
+                                                        .value_length = (size_t)(last - words)});
             for (size_t k = s->mark; k < d->count; k++) {
                 d->variable[k].local = true; /* with "A=1" before the name */
             }
@@ -868,7 +511,8 @@ static bool take_command(script *s, calc_settings *settings, const char **at)
         }
     }
     if ((s->body ? calc_word_in("return", name, length) : calc_word_in("exit", name, length)) &&
-        !is_branch(s) && !s->here && s->lists == 0 && (s->body || settings->count > 0)) {
+        !calc_script_is_branch(s) && !s->here && s->lists == 0 &&
+        (s->body || settings->count > 0)) {
         *at = s->end;
         return true;
     }
@@ -880,7 +524,8 @@ static bool take_command(script *s, calc_settings *settings, const char **at)
         bool steps = (strchr("+-", *sign) && sign[1] == *sign) || strchr("+-", name[-1]);
         sign += strchr("+-*/%", *sign) != NULL;
         if (length > 0 && (steps || (*sign == '=' && sign[1] != '='))) {
-            add_variable(s, (variable){.name = name, .name_length = length, .unknown = true});
+            calc_script_add_variable(
+                s, (calc_variable){.name = name, .name_length = length, .unknown = true});
         }
         *at = pass_over(s, *at, close + 1);
         s->first = s->joined = false;
@@ -890,7 +535,7 @@ static bool take_command(script *s, calc_settings *settings, const char **at)
 
 /* Notes the word that ends a here-document at "<<"; at the start of a line that document may end.
  */
-static void take_here(script *s, const char *at)
+static void take_here(calc_script *s, const char *at)
 {
     if (strncmp(at, "<<", 2) == 0 && at[2] != '<' && at[-1] != '<') {
         const char *word = at + 2 + strspn(at + 2, "- \t\\\"'");
@@ -909,14 +554,14 @@ static void take_here(script *s, const char *at)
         s->here_mark = s->here_mark < s->said.count ? s->here_mark : s->said.count;
         at += strspn(at, "\t");
         if (strncmp(at, s->here, s->here_length) == 0 && !calc_shell_is_name(at[s->here_length])) {
-            hide_variables(s, s->here_mark, true);
+            calc_script_hide(s, s->here_mark, true);
             s->here = NULL;
         }
     }
 }
 
 /* Reads from a place up to the end of the script. @return false: there is no memory */
-static bool read_script(script *s, calc_settings *settings, const char *at)
+static bool read_script(calc_script *s, calc_settings *settings, const char *at)
 {
     const calc_shell_values values = {known_value, s};
     int line = s->line, column = 1;
@@ -944,11 +589,11 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
             if (!flush(s, settings, line, column)) {
                 return false;
             }
-            if (*at == '(' && s->lists < MAX_DEPTH) {
+            if (*at == '(' && s->lists < CALC_SCRIPT_DEPTH) {
                 s->outside[s->lists] = s->list < 0 ? s->said.count : SIZE_MAX;
                 s->named[s->lists] = s->said.named;
-            } else if (*at == ')' && s->lists > 0 && s->lists <= MAX_DEPTH) {
-                hide_variables(s, s->outside[s->lists - 1], true);
+            } else if (*at == ')' && s->lists > 0 && s->lists <= CALC_SCRIPT_DEPTH) {
+                calc_script_hide(s, s->outside[s->lists - 1], true);
                 s->said.named =
                     s->outside[s->lists - 1] < SIZE_MAX ? s->named[s->lists - 1] : s->said.named;
             }
@@ -959,7 +604,7 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
             s->closed = s->closed || *at == ')' || *at == ';' || ends;
             end_word(s, at);
             if (s->quote && s->quote == *at) {
-                hide_variables(s, s->quoted, true);
+                calc_script_hide(s, s->quoted, true);
                 s->quote = '\0';
             }
             bool slips = *at == '\n' && s->first && s->command >= 0 && !s->here && !s->quote &&
@@ -985,7 +630,7 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
         }
         if (!s->quote && s->list < 0 && strchr("&|", *at) && at[1] == *at) { /* a word of its own */
             bool good = flush(s, settings, line, column);
-            put_text(s, at, at + 2);
+            calc_script_put_text(s, at, at + 2);
             if (!good || !flush(s, settings, line, column)) {
                 return false;
             }
@@ -1011,7 +656,7 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
             take_here(s, at);
         }
         if (close) {
-            put_text(s, at, close + 1);
+            calc_script_put_text(s, at, close + 1);
         }
         at = close ? close + 1 : take_character(s, at);
     }
@@ -1021,20 +666,21 @@ static bool read_script(script *s, calc_settings *settings, const char *at)
 calc_status calc_settings_from_script(calc_settings *settings, const char *text, size_t length,
                                       const char *name)
 {
-    script *s = open_script(text, length, name);
+    calc_script *s = open_script(text, length, name);
     const calc_shell_values values = {known_value, s};
     bool good = s && read_script(s, settings, s->text);
     for (int i = s ? s->said.functions : 0; i > 0 && good; i--) { /* something else calls them */
-        function *f = &s->said.function[i - 1];
+        calc_function *f = &s->said.function[i - 1];
         s->mark = s->said.count;
         s->line = f->line;
-        add_variable(s, (variable){.name = "@", .name_length = 1, .unknown = true});
+        calc_script_add_variable(s,
+                                 (calc_variable){.name = "@", .name_length = 1, .unknown = true});
         good = f->called || read_function(s, settings, f);
-        hide_variables(s, s->mark, true);
+        calc_script_hide(s, s->mark, true);
     }
     good = good && calc_settings_of_commands(settings, s->said.group, (size_t)s->said.groups) &&
            (s->launched = true) && calc_launched(settings, &values);
-    for (script *more; s; s = more) {
+    for (calc_script *more; s; s = more) {
         more = s->sourced;
         free(s);
     }
