@@ -18,9 +18,11 @@ static void doubt(calc_script *s, calc_settings *settings, int list, const char 
                   size_t length)
 {
     const char *word = CALC_TEXT(160, "$%.*s", (int)length, name);
-    for (size_t i = 0; i < settings->count; i++) {
+    bool again = list < 0 || s->said.doubted >> list & 1; /* since it has options */
+    s->said.doubted |= list >= 0 ? UINT64_C(1) << list : 0;
+    for (size_t i = 0; i < settings->count && !again; i++) {
         calc_setting *item = &settings->item[i];
-        if (list >= 0 && item->list >> list & 1 && !item->conditional && !item->unsure[0]) {
+        if (item->list >> list & 1 && !item->conditional && !item->unsure[0]) {
             item->value[item->length = 0] = '\0';
             (void)calc_setting_append(item, word, strlen(word));
             item->unsure[0] = s->line;
@@ -34,8 +36,9 @@ static void doubt(calc_script *s, calc_settings *settings, int list, const char 
 static const char *assignment(calc_script *s, calc_settings *settings, const char *at)
 {
     size_t length = calc_shell_name(at, s->end);
-    const char *index =
-        at[length] == '[' && s->first && s->list < 0 ? strchr(at + length, ']') : NULL;
+    const char *index = at[length] == '[' && s->first && s->list < 0
+                            ? calc_shell_closing(at + length, s->end, '[', ']', &s->said.looks)
+                            : NULL;
     if (length > 0 && index && (index[1] == '=' || index[1] == '+')) {
         doubt(s, settings, calc_script_list(s, at, length), at, length);
         calc_script_add_variable(
@@ -76,6 +79,7 @@ static const char *assignment(calc_script *s, calc_settings *settings, const cha
     }
     if (has) {
         s->list = known >= 0 ? known : calc_script_open_list(s, at, length);
+        s->said.doubted &= ~(UINT64_C(1) << s->list);
         s->list_depth = text ? -1 : s->lists; /* -1: the output of a command is the list */
     }
     if (!end) {
@@ -118,7 +122,7 @@ static void place_word(calc_script *s, bool option)
     const char *name = s->word_at + (strchr(quotes, *s->word_at) != NULL);
     for (size_t i = s->said.count; i > 0 && s->exports; i--) { /* export NAME */
         calc_variable *v = &s->said.variable[i - 1];
-        v->exported = v->exported || (strlen(s->word) == v->name_length &&
+        v->exported = v->exported || (s->word_length == v->name_length &&
                                       memcmp(s->word, v->name, v->name_length) == 0);
     }
     bool named = s->naming && s->naming != 'p' && calc_shell_is_name(*name) &&

@@ -43,8 +43,9 @@ typedef struct calc_said {
     bool lost; /* it was more than fits: no variable is known */
     calc_script_group group[CALC_COMMANDS_MAX];
     int groups;
-    uint64_t named,
-        local; /* a bit for each that its name stands for; and ends with its calc_function */
+    uint64_t named;   /* a bit for each that its name stands for */
+    uint64_t local;   /* for each that ends with its calc_function */
+    uint64_t doubted; /* for each of which what it has was doubted since it took options */
     calc_slurm job;
     bool started; /* the sizes of the job are settings already */
     int looks;    /* variables and ends that were looked for: values may double each other */
@@ -54,9 +55,8 @@ typedef struct calc_said {
 
 typedef struct calc_script calc_script;
 struct calc_script {
-    const char *name; /* of the file; NULL: there is none, or enough of them are read */
-    calc_script
-        *sourced; /* scripts and functions that it reads, which have the texts of variables */
+    const char *name;     /* of the file; NULL: there is none, or enough of them are read */
+    calc_script *sourced; /* scripts and functions that it reads, with the texts of variables */
     char *text;
     const char *end;
     int line;
