@@ -42,7 +42,7 @@ typedef struct sources {
     calc_sweep_study *study;
     const calc_study_source *in;
     calc_errors *errors;
-    const ranged *number; /* of the setting at hand */
+    ranged number; /* of the setting at hand */
 } sources;
 
 /* ---- Words ----------------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static calc_status take_per(sources *s, const char *word)
 /* A number, in the range that errors name, of the setting at hand. */
 static calc_status take_number(sources *s, const char *word)
 {
-    const ranged *n = s->number;
+    const ranged *n = &s->number;
     return calc_decimal_read(word, n->whole, n->lo, n->hi, n->value)
                ? CALC_OK
                : calc_errors_add(s->errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
@@ -264,7 +264,7 @@ static void take_options(sources *s)
     };
     int first = s->errors->count;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        s->number = &settings[i].number;
+        s->number = settings[i].number;
         take_setting(s, settings[i].opt, settings[i].key, settings[i].take);
     }
     s->study->top = (size_t)top;
