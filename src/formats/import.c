@@ -235,7 +235,7 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     if (status == CALC_ERR_NOMEM) {
         return calc_errors_status(r->errors, status);
     }
-    if (status != CALC_OK) {
+    if (!row || status != CALC_OK) {
         calc_import_tell(import, setting->key, CALC_UNREAD_COST,
                          "its file is not here; what it says is not in the layout");
         return CALC_OK;
