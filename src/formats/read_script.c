@@ -151,7 +151,7 @@ static void place_word(calc_script *s, bool option)
         bool unsure = !end || s->word[1] != 'h' || strchr("123456789", s->word_at[6]);
         const char *last = end ? words->value + words->value_length : NULL;
         const char *at = unsure ? NULL : calc_shell_word(end, last, 1, &end, &unsure);
-        size_t known = end ? words->before : 0;
+        size_t known = words && end ? words->before : 0;
         if (words || s->body || s->word[1] == 'e') {
             calc_script_add_variable(s,
                                      (calc_variable){.name = "@",
