@@ -97,7 +97,8 @@ const char *calc_shell_value_end(const char *at, const char *end, int *looks);
 
 /** The word of this number, from 1, between `at` and `last`, quotes included.
  *  @param end     filled with where it ends
- *  @param unsure  set where it, or one before it, may be several words, or none
+ *  @param unsure  set where it, or one before it, may be several words, or none; and where all are
+ *                 more than 16 KiB
  *  @return NULL: there are fewer */
 const char *calc_shell_word(const char *at, const char *last, size_t number, const char **end,
                             bool *unsure);

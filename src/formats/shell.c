@@ -88,6 +88,11 @@ const char *calc_shell_value_end(const char *at, const char *end, int *looks)
 const char *calc_shell_word(const char *at, const char *last, size_t number, const char **end,
                             bool *unsure)
 {
+    enum { MOST = 16384 }; /* bytes of words in which one is looked for, again for each use */
+    if (last - at > MOST) {
+        *unsure = true;
+        return *end = at;
+    }
     for (;; number--) {
         at += strspn(at, " \t\r\n\\");
         if (at >= last) {
