@@ -14,7 +14,7 @@ enum {
     CALC_SCRIPT_WORD = 4096
 };
 
-/* A variable: its name and value inside the text. */
+/** A variable: its name and value inside the text. */
 typedef struct calc_variable {
     const char *name, *value; /* no value: it is not set, or not known */
     size_t name_length, value_length;
@@ -26,7 +26,7 @@ typedef struct calc_variable {
     bool exported;
 } calc_variable;
 
-/* A function, whose body, inside the text, is read where it is called. */
+/** A function, whose body, inside the text, is read where it is called. */
 typedef struct calc_function {
     const char *name, *start, *body, *end; /* the line of its body starts there */
     size_t name_length;
@@ -34,7 +34,7 @@ typedef struct calc_function {
     bool called;
 } calc_function;
 
-/* What the script has said so far, also in functions. */
+/** What the script has said so far, also in functions. */
 typedef struct calc_said {
     calc_variable variable[CALC_SCRIPT_VARIABLES];
     size_t count;
@@ -44,7 +44,7 @@ typedef struct calc_said {
     calc_script_group group[CALC_COMMANDS_MAX];
     int groups;
     uint64_t named;   /* a bit for each that its name stands for */
-    uint64_t local;   /* for each that ends with its calc_function */
+    uint64_t local;   /* for each that ends with its function */
     uint64_t doubted; /* for each of which what it has was doubted since it took options */
     calc_slurm job;
     bool started; /* the sizes of the job are settings already */
@@ -53,6 +53,7 @@ typedef struct calc_said {
     bool chained, after;  /* a test decides on what follows; or any command */
 } calc_said;
 
+/** A script while it is read, and the word and the command at hand. */
 typedef struct calc_script calc_script;
 struct calc_script {
     const char *name;     /* of the file; NULL: there is none, or enough of them are read */
@@ -68,7 +69,7 @@ struct calc_script {
     uint64_t named[CALC_SCRIPT_DEPTH];               /* lists before each that is of a subshell */
     char naming; /* what follows are names, 'u' without a value; 'f': one is; 'p': none; 0: none */
     const char *word_at;
-    bool body;        /* of a calc_function */
+    bool body;        /* of a function */
     const char *here; /* the word that ends a here-document; NULL: there is none */
     bool here_plain;  /* its variables are those of outside */
     size_t here_length, here_mark;
@@ -83,7 +84,7 @@ struct calc_script {
     uint64_t used;          /* lists that the word has */
     bool first, module;     /* the next word is the program of a command; a module of Python */
     bool launched;          /* variables are asked for that only one program has */
-    bool splits;            /* the word is a part of the value of a calc_variable */
+    bool splits;            /* the word is a part of the value of a variable */
     bool parted;            /* the word has a variable that stands in no quotes */
     bool sources;           /* the next word is a script that is read here */
     bool keys;              /* words of the command may set keys of its configuration */
@@ -105,6 +106,8 @@ void calc_script_drop_word(calc_script *s);
 /** Whether what stands here need not run. */
 bool calc_script_is_branch(const calc_script *s);
 
+/** Gives a variable a value from here on, with the line and whether it need not run. More than
+ *  CALC_SCRIPT_VARIABLES are lost: then none is known. */
 void calc_script_add_variable(calc_script *s, calc_variable v);
 
 /** Hides the variables since a mark from what follows. @param all  not only local ones */

@@ -116,16 +116,17 @@ bool calc_slurm_put(const calc_slurm *job, calc_settings *settings)
 }
 
 /* Variables that launchers read where no option says it, "NPROC_PER_NODE=8 swift sft ...": a
- * configuration of TorchTitan, and sizes, of which nodes alone are none. */
+ * configuration of TorchTitan, and sizes, of which nodes alone are none. Lists of cards, "0,1,2,3",
+ * count for programs that start a process for each. */
 static const struct {
-    const char *option, *variable;
-    bool cards; /* a list of them, for programs that start a process for each */
-} launched[] = {{"--job.config_file", "$CONFIG_FILE", false},
-                {"--nproc-per-node", "$NPROC_PER_NODE", false},
-                {"--nproc-per-node", "$NGPU", false},
-                {"--nproc-per-node", "$CUDA_VISIBLE_DEVICES", true},
-                {"--nproc-per-node", "$ASCEND_RT_VISIBLE_DEVICES", true},
-                {"--nnodes", "$NNODES", false}};
+    const char *option, *variable, *programs; /* NULL: any program, and a number */
+} launched[] = {
+    {"--job.config_file", "$CONFIG_FILE", NULL},
+    {"--nproc-per-node", "$NPROC_PER_NODE", NULL},
+    {"--nproc-per-node", "$NGPU", NULL},
+    {"--nproc-per-node", "$CUDA_VISIBLE_DEVICES", "llamafactory-cli train |deepspeed "},
+    {"--nproc-per-node", "$ASCEND_RT_VISIBLE_DEVICES", "llamafactory-cli train |deepspeed "},
+    {"--nnodes", "$NNODES", NULL}};
 
 /* How many cards a list has, as the value of an option. */
 static bool put_cards(calc_settings *settings, const char *list)
@@ -139,11 +140,7 @@ static bool put_cards(calc_settings *settings, const char *list)
 
 bool calc_launched(calc_settings *settings, const calc_shell_values *values)
 {
-    bool good = true, file = false, sizes = false, node = false, all = false;
-    for (size_t i = 0; i < settings->commands; i++) {
-        const char *words = settings->command[i].words;
-        all = all || strstr(words, "llamafactory-cli train ") || calc_is_word(words, "deepspeed");
-    }
+    bool good = true, file = false, sizes = false, node = false, all = true;
     for (size_t i = 0; i < settings->count && good; i++) {
         const char *key = settings->item[i].key, *value = settings->item[i].value;
         if (strcmp(key, "--include") == 0 && strncmp(value, "localhost:", 10) == 0) {
@@ -159,11 +156,15 @@ bool calc_launched(calc_settings *settings, const calc_shell_values *values)
     for (size_t i = 0; good && i < sizeof launched / sizeof *launched; i++) {
         const char *option = launched[i].option, *name = launched[i].variable;
         char word[CALC_SHELL_WORD] = "";
-        bool first = i == 0, nodes = strcmp(option, "--nnodes") == 0;
+        const char *programs = launched[i].programs;
+        bool first = i == 0, nodes = strcmp(option, "--nnodes") == 0, runs = !programs;
+        for (size_t k = 0; k < settings->commands && all; k++) {
+            const char *words = settings->command[k].words;
+            runs = runs || calc_text_has(programs, words, strlen(words));
+        }
         bool wanted = first ? !file : settings->count > 0 && (nodes ? node : !sizes && !node);
-        wanted = wanted && (!launched[i].cards || all) &&
-                 values->value(values->context, name, name + strlen(name), word);
-        bool cards = launched[i].cards && isdigit((unsigned char)*word);
+        wanted = wanted && runs && values->value(values->context, name, name + strlen(name), word);
+        bool cards = programs && isdigit((unsigned char)*word);
         bool number = *word && strspn(word, cards ? "0123456789," : "0123456789") == strlen(word);
         if (wanted &&
             (first ? calc_settings_is_file(word, strlen(word)) && !strpbrk(word, "=:") : number)) {
