@@ -1,6 +1,6 @@
 /** @file sampled.h  How many of a large number of alike cases are looked at: of random spaces,
- *  layouts and searches one in CALC_SAMPLE, if the environment says so. The optimised build looks
- *  at all; the others are slow, and find in a part what they would find in all. */
+ *  layouts and searches one in CALC_SAMPLE, if the environment says so: builds that are slow find
+ *  in a part what they would find in all. */
 #ifndef CALC_TESTS_SAMPLED_H
 #define CALC_TESTS_SAMPLED_H
 
