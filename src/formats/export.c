@@ -389,7 +389,14 @@ static calc_status read_back(const calc_framework *framework, const calc_app *ap
             plan.value[i] = whole.value[i];
         }
     }
-    return calc_plan_apply(&plan, app_back, exec_back, &errors);
+    status = calc_plan_apply(&plan, app_back, exec_back, &errors);
+    for (size_t i = 0; i < settings->count && status == CALC_OK; i++) {
+        const calc_setting_row *row = settings->item[i].row;
+        if (row && row->when == CALC_PLAN_SIZED_LAYERS) { /* its file is the model's own */
+            app_back->stack = app->stack;
+        }
+    }
+    return status;
 }
 
 calc_status calc_export_software(const calc_framework *framework, const calc_app *app,

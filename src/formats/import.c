@@ -16,7 +16,9 @@
 /* The row of a setting; NULL: there is none. */
 static const calc_setting_row *row_of(const calc_import *import, const calc_setting *setting)
 {
-    return setting->row ? setting->row : calc_framework_row(import->framework, setting->key);
+    const calc_setting_row *row =
+        setting->row ? setting->row : calc_framework_row(import->framework, setting->key);
+    return row && row->when == CALC_PLAN_SIZED_LAYERS ? NULL : row; /* the model is in its file */
 }
 
 calc_status calc_import_wrong(const calc_import *import, const calc_setting *setting,

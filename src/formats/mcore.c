@@ -273,6 +273,9 @@ static CALC_REFUSALS(layers)
                           !calc_divides(ranks, mamba->linear_value_heads)),
                 "groups of mamba2 (groups) are not a multiple of tensor_par, or heads "
                 "(heads) of tensor_par * context_par");
+    /* gpt_builders.py: the layers are built without the number of the chunk */
+    CALC_REFUSE(calc_plan_layers_are_sized(a) && e->pipeline_interleaving > 1,
+                "layers of several widths exclude pipeline_interleaving");
     /* hybrid_layer_allocation.py: _validate_pattern */
     CALC_REFUSE(plain && latent, "layers have both latent and other attention");
     /* transformer_config.py: MLATransformerConfig */

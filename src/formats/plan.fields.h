@@ -243,6 +243,7 @@ CALC_PLAN(STATE_SIZE,        "part.key_size",        128,"state of Mamba layers"
 CALC_PLAN(STATE_HEADS,       "part.value_heads",     0, "heads of Mamba layers")
 CALC_PLAN(STATE_HEAD_SIZE,   "part.value_size",      64,"width of a head of Mamba layers")
 CALC_PLAN(LETTERS,           "app.layers",                 0, "a letter per layer")
+CALC_PLAN(SIZED_LAYERS,      NULL,                         0, "feed-forward layers of several widths, which the config.json of the model lists")
 CALC_PLAN(HYBRID_MODEL,      NULL,                         0, "layers have one part each")
 CALC_PLAN(MTP_LETTERS,       "app.mtp_layers",             0, "a letter per layer of a depth of multi-token prediction")
 CALC_PLAN(INDEX_HEADS,       "app.index_heads",            0, "heads of the indexer of sparse attention")

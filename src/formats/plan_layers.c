@@ -125,6 +125,32 @@ bool calc_plan_layers_are_blocks(const calc_stack *s)
     return s->mtp == 0 || (s->mtp == 1 && s->mtp_layer[0] == s->layer[s->layers - 1]);
 }
 
+/* arguments.py: validate_model_config_args_from_heterogeneous_config() */
+bool calc_plan_layers_are_sized(const calc_app *a)
+{
+    const calc_stack *s = &a->stack;
+    const calc_part *mlp = calc_plan_layers_part(s, CALC_PART_TYPE_MLP);
+    int attention = -1;
+    bool sized = false;
+    for (int i = 0; i < s->kinds; i++) {
+        const calc_layer_kind *k = &s->kind[i];
+        const calc_part *mixer = k->mixer[0] >= 0 ? &s->part[k->mixer[0]] : NULL;
+        const calc_part *ffn = k->ffn[0] >= 0 ? &s->part[k->ffn[0]] : NULL;
+        if (k->count == 0) {
+            continue;
+        }
+        if (k->mixer[1] >= 0 || k->ffn[1] >= 0 || (ffn && ffn->type != CALC_PART_TYPE_MLP) ||
+            (mixer && (mixer->type != CALC_PART_TYPE_ATTENTION || mixer->kv_lora_rank > 0 ||
+                       (attention >= 0 && attention != k->mixer[0])))) {
+            return false;
+        }
+        attention = mixer ? k->mixer[0] : attention;
+        sized = sized || (ffn && ffn->feedforward != mlp->feedforward);
+    }
+    return sized && s->mtp == 0 && a->ffn_type == CALC_FFN_TYPE_SWIGLU &&
+           a->norm_type == CALC_NORM_TYPE_RMS && a->position_type == CALC_POSITION_TYPE_ROPE;
+}
+
 static char letter_of(const calc_part *p)
 {
     switch (p->type) {
@@ -342,9 +368,12 @@ static bool set_letters(calc_plan *plan, const calc_app *a, const calc_exec *e)
 
 void calc_plan_layers_from(calc_plan *plan, const calc_app *a, const calc_exec *e)
 {
-    bool letters =
-        a->stack.layers > 0 && !calc_plan_layers_are_blocks(&a->stack) && set_letters(plan, a, e);
-    if (a->stack.layers > 0 && !letters) {
+    bool sized = calc_plan_layers_are_sized(a);
+    bool letters = a->stack.layers > 0 && !sized && !calc_plan_layers_are_blocks(&a->stack) &&
+                   set_letters(plan, a, e);
+    if (sized) {
+        SET(SIZED_LAYERS, 1);
+    } else if (a->stack.layers > 0 && !letters) {
         set_marks(plan, a);
     }
     if (a->index_heads > 0 && a->kv_lora_rank > 0 && COUNT(VARIANT) != 1) {

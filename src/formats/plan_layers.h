@@ -18,6 +18,10 @@ const calc_part *calc_plan_layers_part(const calc_stack *stack, calc_part_type t
  *  behind it one feed-forward part; and multi-token prediction repeats the last one. */
 bool calc_plan_layers_are_blocks(const calc_stack *stack);
 
+/** Whether layers differ in the width of their feed-forward part, or lack a part, and in nothing
+ *  else: Megatron's GPT model reads such layers from the config.json of the model. */
+bool calc_plan_layers_are_sized(const calc_app *app);
+
 /** Adds the layers to a plan that is otherwise finished.
  *  @param app  resolved */
 void calc_plan_layers_from(calc_plan *plan, const calc_app *app, const calc_exec *exec);
