@@ -157,9 +157,12 @@ static calc_status sweep_cells(calc_sweep_cells *cells, const calc_sweep_study *
     return status;
 }
 
-static bool too_long(const calc_sweep_result *result)
+bool calc_sweep_repeats(const calc_sweep_study *study, const calc_sweep_result *result,
+                        double times)
 {
-    return result->partial || result->elapsed_s > CALC_SWEEP_CELLS_LONGEST_S;
+    const double most = 1e7; /* layouts of training; one of serving takes as long as 30 */
+    bool serves = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    return !result->partial && (double)result->counts.evaluated * (serves ? 30 : 1) * times <= most;
 }
 
 static calc_status make_room(calc_sweep_cells *cells, size_t count, calc_errors *errors)
@@ -186,8 +189,9 @@ calc_status calc_sweep_cells_splits(calc_sweep_cells *out, const calc_sweep_stud
         note(&tensor, cloud->point[i].exec.strategy.tensor_par);
         note(&pipeline, cloud->point[i].exec.pipeline_par);
     }
-    if (too_long(result) || make_room(out, tensor.count * pipeline.count, errors) != CALC_OK) {
-        return too_long(result) ? CALC_OK : CALC_ERR_NOMEM;
+    bool again = calc_sweep_repeats(study, result, 1. / 12);
+    if (!again || make_room(out, tensor.count * pipeline.count, errors) != CALC_OK) {
+        return again ? CALC_ERR_NOMEM : CALC_OK;
     }
     for (size_t i = 0; i < tensor.count * pipeline.count; i++) {
         out->item[out->count++] =
@@ -203,7 +207,8 @@ calc_status calc_sweep_cells_procs(calc_sweep_cells *out, const calc_sweep_study
     const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
     size_t most = 2 * CALC_SWEEP_CELLS_SIDE;
     size_t count = procs->count < most ? procs->count : most;
-    if (too_long(result) || count < 2) {
+    bool again = calc_sweep_repeats(study, result, 1. / 12);
+    if (!again || count < 2) {
         return CALC_OK;
     }
     calc_status status = make_room(out, count, errors);
@@ -433,7 +438,7 @@ calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *s
     const calc_found *best = calc_sweep_found_best_of_all(result);
     calc_app app;
     calc_system system;
-    bool again = !result->partial && result->elapsed_s <= CALC_SWEEP_MORE_LONGEST_S;
+    bool again = calc_sweep_repeats(study, result, 1);
     calc_status status = CALC_OK;
     out->count = 0;
     if (!best) {
@@ -533,9 +538,8 @@ calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_sweep_study *s
 {
     const calc_space *space = &study->space;
     *out = (calc_sweep_need){0};
-    if (calc_sweep_found_best_of_all(result) || result->partial ||
-        result->elapsed_s > CALC_SWEEP_MORE_LONGEST_S || study->options.constraints > 0 ||
-        space->inference.phase != CALC_INFERENCE_PHASE_NONE ||
+    if (calc_sweep_found_best_of_all(result) || !calc_sweep_repeats(study, result, 1) ||
+        study->options.constraints > 0 || space->inference.phase != CALC_INFERENCE_PHASE_NONE ||
         space->axis[CALC_AXIS_num_procs].count == 0) {
         return CALC_OK;
     }

@@ -98,7 +98,11 @@ const calc_found *calc_sweep_found_best(const calc_sweep_group *group);
 /** The best of all groups; the first of equals. NULL if there is none. */
 const calc_found *calc_sweep_found_best_of_all(const calc_sweep_result *result);
 
-enum { CALC_SWEEP_MORE_LONGEST_S = 5 /**< sweeps that take longer are not repeated */ };
+/** Whether a sweep may be swept again, so many times: how long that takes is counted in what it
+ *  evaluated and not read off the clock, so that the same sweep shows the same everywhere. Once is
+ *  some seconds of two cores; what may take a minute asks for a twelfth. */
+bool calc_sweep_repeats(const calc_sweep_study *study, const calc_sweep_result *result,
+                        double times);
 
 /** One resource. */
 typedef struct calc_sweep_more_item {
@@ -143,7 +147,7 @@ extern const calc_axis calc_sweep_need_axes[];
 bool calc_sweep_need_has(const calc_sweep_need *need, const calc_space *space, calc_axis axis);
 
 /** Find it. `known` stays false for serving, whose cache takes all memory that is left, for sweeps
- *  with conditions, and for sweeps that took longer than CALC_SWEEP_MORE_LONGEST_S.
+ *  with conditions, and for sweeps that are too large to be repeated.
  *  @param result  of the whole sweep, without a layout
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_sweep_study *study,
@@ -181,10 +185,7 @@ CALC_MUST_USE calc_status calc_sweep_cloud_make(calc_sweep_cloud *out,
 /** Free what it owns; fine on {0}. */
 void calc_sweep_cloud_free(calc_sweep_cloud *cloud);
 
-enum {
-    CALC_SWEEP_CELLS_SIDE = 16,     /**< values of a side that are shown */
-    CALC_SWEEP_CELLS_LONGEST_S = 60 /**< a sweep that takes longer is not swept again */
-};
+enum { CALC_SWEEP_CELLS_SIDE = 16 /**< values of a side that are shown */ };
 
 /** One part: its counts, and its best by the study's top_by. */
 typedef struct calc_sweep_cell {

@@ -267,8 +267,8 @@ static void choose_best(task *t)
     t->best.measured = calc_known_runs_try(&t->measured);
     t->advice = calc_sweep_order_advise(t->best.measured, &t->study, &t->result);
     if (calc_is_yes(t->advice.status) && t->result.groups_count == 1) {
-        bool again = !t->result.partial && !t->save.is_part && t->save.parts == 0 &&
-                     t->result.elapsed_s <= CALC_SWEEP_MORE_LONGEST_S;
+        bool again =
+            !t->save.is_part && t->save.parts == 0 && calc_sweep_repeats(&t->study, &t->result, 1);
         calc_sweep_rows_best(&t->best, &t->study, &t->result.group[0].top, t->study.top,
                              &t->advice.start, again);
     }

@@ -156,9 +156,7 @@ static void write_conditions(const calc_sweep_study *study, const calc_sweep_res
 {
     size_t count = study->options.constraints;
     calc_constraint *others = calc_make(count, sizeof *others);
-    for (size_t i = 0; i < count && !result->partial &&
-                       result->elapsed_s * (double)count <= CALC_SWEEP_MORE_LONGEST_S;
-         i++) {
+    for (size_t i = 0; i < count && calc_sweep_repeats(study, result, (double)count); i++) {
         write_nearest(study, others, i);
     }
     free(others);
