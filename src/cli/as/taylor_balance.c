@@ -165,9 +165,8 @@ static calc_status write_program(const request *r, calc_errors *errors)
     for (int i = 0; i < 2 && status == CALC_OK; i++) {
         snprintf(name, sizeof name, "%s%s", stem, endings[i]);
         calc_output *out = calc_write_to(calc_as_path(folder, name, path));
-        status = i == 0 ? calc_mps_program(&milp, write_piece, out)
-                        : calc_mps_names(&milp, write_piece, out);
-        status = calc_output_end(out, status, errors);
+        (i == 0 ? calc_mps_program : calc_mps_names)(&milp, write_piece, out);
+        status = calc_output_close(out, errors);
     }
     calc_milp_free(&milp);
     return status;
