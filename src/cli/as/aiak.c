@@ -1,11 +1,9 @@
 #include "cli/as/aiak_text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "aiak/pipeline.h"
 #include "base/error.h"
@@ -175,9 +173,9 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
                                "a trace of %jd micro-batches on %d stages is too long",
                                microbatches, sizes->stages);
     }
-    if (mkdir("cache", 0777) != 0 && errno != EEXIST) {
-        return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
-                               "cannot make the folder ./cache: %s", strerror(errno));
+    calc_status status = calc_as_make_folder("cache", errors);
+    if (status != CALC_OK) {
+        return status;
     }
     calc_inputs *in = calc_make(1, sizeof *in); /* too large for a stack */
     in->app = *text->task->app;
@@ -188,7 +186,7 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
     }
     snprintf(path, sizeof path, "cache/%s_%jd_pp%d_tp%d_mbs%d_rank%d.json", text->model,
              text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch, rank + 1);
-    calc_status status =
+    status =
         exec_of(text, strategy, &in->exec)
             ? calc_trace_write(path, in, 0, errors)
             : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
