@@ -12,7 +12,7 @@
 
 static const char *const chips[] = {"a800", "h800", "h100", "kunlun3", "ascend_910b", NULL};
 
-static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char *complaint,
+static bool read_one(const char *text, size_t length, calc_aiak_task *out, char *complaint,
                      size_t size)
 {
     char name[32], number[16], list[128] = "";
@@ -20,8 +20,7 @@ static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char 
     size_t named = strcspn(text, ":,");
     snprintf(name, sizeof name, "%.*s", (int)named, text);
     int chip = calc_choice_index(chips, name);
-    calc_aiak_gpu gpu = {chip < 0 ? NULL : chips[chip], CALC_AIAK_UNLIMITED};
-    if (!gpu.chip) {
+    if (chip < 0) {
         snprintf(complaint, size, "\"%s\" is no chip: %s", name,
                  calc_append_choices(list, sizeof list, chips));
         return false;
@@ -33,20 +32,20 @@ static bool read_one(const char *text, size_t length, calc_aiak_gpus *out, char 
                  (int)(length - named - 1), text + named + 1, name);
         return false;
     }
-    gpu.most = (int64_t)most;
-    for (int i = 0; i < out->count; i++) {
-        if (out->of[i].chip == gpu.chip) {
+    for (int i = 0; i < out->chips; i++) {
+        if (out->chip[i] == chips[chip]) {
             snprintf(complaint, size, "%s is named twice", name);
             return false;
         }
     }
-    out->of[out->count++] = gpu;
+    out->chip[out->chips] = chips[chip];
+    out->most[out->chips++] = (int64_t)most;
     return true;
 }
 
-bool calc_aiak_gpus_parse(const char *text, calc_aiak_gpus *out, char *complaint, size_t size)
+bool calc_aiak_chips_parse(const char *text, calc_aiak_task *out, char *complaint, size_t size)
 {
-    *out = (calc_aiak_gpus){.count = 0};
+    out->chips = 0;
     for (;;) {
         size_t length = strcspn(text, ",");
         if (!read_one(text, length, out, complaint, size)) {
@@ -59,19 +58,19 @@ bool calc_aiak_gpus_parse(const char *text, calc_aiak_gpus *out, char *complaint
     }
 }
 
-bool calc_aiak_gpus_suffice(const calc_aiak_gpus *gpus, int64_t count, char *complaint, size_t size)
+bool calc_aiak_chips_suffice(const calc_aiak_task *task, char *complaint, size_t size)
 {
     int64_t all = 0;
-    for (int i = 0; i < gpus->count; i++) {
-        if (gpus->of[i].most == CALC_AIAK_UNLIMITED) {
+    for (int i = 0; i < task->chips; i++) {
+        if (task->most[i] == CALC_AIAK_UNLIMITED) {
             return true;
         }
-        all += gpus->of[i].most;
+        all += task->most[i];
     }
-    if (all < count) {
-        snprintf(complaint, size, "%jd processors at most, fewer than %jd", all, count);
+    if (all < task->gpus) {
+        snprintf(complaint, size, "%jd processors at most, fewer than %jd", all, task->gpus);
     }
-    return all >= count;
+    return all >= task->gpus;
 }
 
 const char *const calc_aiak_models[] = {

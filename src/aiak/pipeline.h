@@ -21,37 +21,27 @@ extern const char *const calc_aiak_models[];
 
 enum { CALC_AIAK_UNLIMITED = -1 };
 
-typedef struct calc_aiak_gpu {
-    const char *chip; /**< AIAK's name */
-    int64_t most;     /**< number of them in the cluster, or CALC_AIAK_UNLIMITED */
-} calc_aiak_gpu;
-
-typedef struct calc_aiak_gpus {
-    calc_aiak_gpu of[CALC_AIAK_CHIPS]; /**< in the order given */
-    int count;
-} calc_aiak_gpus;
-
-/** Reads TYPE[:MAX][,TYPE[:MAX]...]; a MAX of -1 means no limit.
- *  @param complaint  filled with one line if the text is wrong
- *  @return false if it is wrong */
-bool calc_aiak_gpus_parse(const char *text, calc_aiak_gpus *out, char *complaint, size_t size);
-
-/** Whether the cluster has this number of processors, of all kinds together.
- *  @param complaint  filled if it does not */
-bool calc_aiak_gpus_suffice(const calc_aiak_gpus *gpus, int64_t count, char *complaint,
-                            size_t size);
-
 enum { CALC_AIAK_NODE = 8 /**< processors of a node */ };
 
 /** The planning task; borrows everything. */
 typedef struct calc_aiak_task {
     const calc_app *app;
-    int chips;
-    const calc_system *system[CALC_AIAK_CHIPS]; /**< system of each kind of chip */
+    int chips;                                  /**< kinds, in the order given */
+    const char *chip[CALC_AIAK_CHIPS];          /**< AIAK's name of each kind */
+    const calc_system *system[CALC_AIAK_CHIPS]; /**< its system */
     int64_t most[CALC_AIAK_CHIPS];              /**< its processors; CALC_AIAK_UNLIMITED: any */
     int64_t gpus;                               /**< processors of the job */
     int64_t batch, sequence;                    /**< sequences per step; tokens of each */
 } calc_aiak_task;
+
+/** Reads TYPE[:MAX][,TYPE[:MAX]...], the chips of a task; a MAX of -1 means no limit.
+ *  @param complaint  filled with one line if the text is wrong
+ *  @return false if it is wrong */
+bool calc_aiak_chips_parse(const char *text, calc_aiak_task *out, char *complaint, size_t size);
+
+/** Whether the cluster has as many processors as the job, of all kinds together.
+ *  @param complaint  filled if it does not */
+bool calc_aiak_chips_suffice(const calc_aiak_task *task, char *complaint, size_t size);
 
 /** Sizes that all stages share. */
 typedef struct calc_aiak_sizes {

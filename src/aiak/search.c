@@ -151,12 +151,10 @@ static void balance(search *s, const candidate *c)
         return;
     }
     s->found->balanced++;
-    calc_status status = calc_balance_solve(&s->problem, &options, &s->solution);
-    if (status == CALC_OK && s->solution.feasible) {
+    if (calc_balance_solve(&s->problem, &options, &s->solution) == CALC_OK &&
+        s->solution.feasible) {
         set_strategy(s, c);
         keep(s);
-    } else if (status == CALC_ERR_NOMEM) {
-        calc_end_without_memory();
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "balance/from_layout.h"
 #include "balance/relaxed.h"
+#include "base/make.h"
 #include "base/rng.h"
 #include "model/operators/processor.h"
 
@@ -35,7 +36,6 @@ typedef struct search {
     calc_balance_problem least; /**< calc_balance_least() */
     double open_s;              /**< the divisions tried take no less, whatever recomputes */
     division now, tried, altered, best;
-    calc_status status;
 } search;
 
 /* ---- One division -----------------------------------------------------------------------------*/
@@ -114,13 +114,7 @@ static bool measure(search *s, division *d)
     if (!calc_balance_effort_evaluation(s->effort)) {
         return false;
     }
-    double step_s = calc_balance_step_s(s->p, d->share, &s->room);
-    if (step_s < 0) {
-        s->status = CALC_ERR_NOMEM;
-        s->effort->spent = true;
-        return false;
-    }
-    d->step_s = calc_balance_score_s(s->p, d->share, step_s);
+    d->step_s = calc_balance_score_s(s->p, d->share, calc_balance_step_s(s->p, d->share, &s->room));
     return true;
 }
 
@@ -382,7 +376,7 @@ static bool proven(const search *s)
 
 static void take(search *s)
 {
-    if (s->status == CALC_OK && (!s->any || better(s, &s->now, &s->best))) {
+    if (!s->any || better(s, &s->now, &s->best)) {
         copy(s, &s->best, &s->now);
         s->any = true;
     }
@@ -428,12 +422,9 @@ static double least_of(search *s, const division *d)
         memset(plain[place].selective, 0, sizeof plain[place].selective);
         memset(plain[place].full, 0, sizeof plain[place].full);
     }
-    if (!calc_balance_effort_evaluation(s->effort)) {
-        return 0;
-    }
-    double step_s = calc_balance_step_s(&s->least, plain, &s->room);
-    s->status = step_s < 0 ? CALC_ERR_NOMEM : s->status;
-    return step_s;
+    return calc_balance_effort_evaluation(s->effort)
+               ? calc_balance_step_s(&s->least, plain, &s->room)
+               : 0;
 }
 
 /* In how many ways other layers of the current division may recompute, so that it fits or takes
@@ -556,7 +547,7 @@ static void try_all(search *s)
     calc_balance_least(s->p, &s->least);
     s->open_s = INFINITY;
     try_rest(s, 0, spare);
-    if (!s->effort->spent && s->status == CALC_OK && s->any && s->best.over_bytes <= 0) {
+    if (!s->effort->spent && s->any && s->best.over_bytes <= 0) {
         s->least_s = calc_max(s->least_s, calc_min(s->open_s, s->best.step_s));
     }
 }
@@ -579,10 +570,10 @@ static void report(search *s, calc_balance_solution *out)
     }
 }
 
-static calc_status run(search *s, double below_s, calc_balance_solution *out)
+static void run(search *s, double below_s, calc_balance_solution *out)
 {
     int of_stage[CALC_BALANCE_STAGES] = {0};
-    calc_status status = calc_balance_relaxed(s->p, below_s, &s->least_s, of_stage);
+    s->least_s = calc_balance_relaxed(s->p, below_s, of_stage);
     int all = s->p->layers[0] + s->p->layers[1];
     int least = 0;
     for (int place = 0; place < s->places; place++) {
@@ -590,17 +581,11 @@ static calc_status run(search *s, double below_s, calc_balance_solution *out)
     }
     bool divides = least <= all && s->places * s->most >= all;
     out->beyond = divides && below_s < INFINITY && s->least_s >= below_s;
-    if (status != CALC_OK || !divides) {
-        out->bound_s = INFINITY;
-        return status;
+    if (!divides || out->beyond) {
+        out->bound_s = divides ? s->least_s : INFINITY;
+        return;
     }
-    if (out->beyond) {
-        out->bound_s = s->least_s;
-        return status;
-    }
-    if (calc_balance_flights_begin(&s->flights, s->p) != CALC_OK) {
-        return CALC_ERR_NOMEM;
-    }
+    calc_balance_flights_begin(&s->flights, s->p);
     try_all(s);
     if (!s->any || !proven(s)) {
         hunt(s, s->least_s < INFINITY ? of_stage : NULL);
@@ -608,27 +593,22 @@ static calc_status run(search *s, double below_s, calc_balance_solution *out)
     const calc_balance_effort *e = s->effort;
     double goal_s = s->best.step_s * (1 - e->within);
     bool open = e->within > 0 && s->best.over_bytes <= 0 && s->least_s < goal_s;
-    if (s->status == CALC_OK && open && !(e->stop && e->stop(e->context))) {
-        s->status = calc_balance_paths(s->p, &s->flights, goal_s, &s->least_s);
+    if (open && !(e->stop && e->stop(e->context))) {
+        s->least_s = calc_balance_paths(s->p, &s->flights, goal_s, s->least_s);
     }
     report(s, out);
-    return s->status;
 }
 
-calc_status calc_balance_chunks(const calc_balance_problem *p, calc_balance_effort *e,
-                                double below_s, calc_balance_solution *out)
+void calc_balance_chunks(const calc_balance_problem *p, calc_balance_effort *e, double below_s,
+                         calc_balance_solution *out)
 {
-    search *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        return CALC_ERR_NOMEM;
-    }
+    search *s = calc_make(1, sizeof *s);
     s->p = p;
     s->effort = e;
     s->places = (int)(p->shape.stages * p->shape.chunks);
     s->most = p->most_layers > 0 ? p->most_layers : p->layers[0] + p->layers[1];
-    calc_status status = run(s, below_s, out);
+    run(s, below_s, out);
     calc_balance_flights_end(&s->flights);
     calc_balance_room_end(&s->room);
     free(s);
-    return status;
 }

@@ -2,10 +2,9 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
+#include "base/make.h"
 #include "model/operators/processor.h"
 
 int calc_balance_place_of(const calc_schedule_shape *s, int stage, int chunk)
@@ -359,7 +358,6 @@ typedef struct walker {
     int rows, first; /**< rows of all stages; the first of this one */
     size_t room;
     int now[CALC_BALANCE_PLACES];
-    bool no_memory;
 } walker;
 
 /* Whether none of these counts is above its counterpart. */
@@ -379,24 +377,20 @@ static void enter(walker *w, int64_t part)
     int parts = w->out->parts;
     size_t row_bytes = (size_t)parts * sizeof(int);
     w->now[part]++;
-    int kept = w->first;
+    size_t kept = (size_t)w->first;
     for (int i = w->first; i < w->rows; i++) {
         const int *row = w->out->live + (size_t)i * (size_t)parts;
         if (no_more(w->now, row, parts)) {
             return; /* then no row is below this one */
         }
         if (!no_more(row, w->now, parts)) {
-            memmove(w->out->live + (size_t)kept++ * (size_t)parts, row, row_bytes);
+            memmove(w->out->live + kept++ * (size_t)parts, row, row_bytes);
         }
     }
-    int *grown = calc_grown(w->out->live, (size_t)kept, &w->room, row_bytes);
-    if (grown == NULL) {
-        w->no_memory = true;
-        return;
+    if (!calc_push(&w->out->live, &kept, &w->room, w->now, row_bytes)) {
+        calc_end_without_memory();
     }
-    w->out->live = grown;
-    memcpy(w->out->live + (size_t)kept * (size_t)parts, w->now, row_bytes);
-    w->rows = kept + 1;
+    w->rows = (int)kept;
 }
 
 static void walk_parts(const calc_schedule_shape *shape, bool less_memory, int stage, walker *w)
@@ -412,7 +406,7 @@ static void walk_parts(const calc_schedule_shape *shape, bool less_memory, int s
     }
 }
 
-calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balance_problem *p)
+void calc_balance_flights_begin(calc_balance_flights *f, const calc_balance_problem *p)
 {
     enum { ROUNDS = 8 }; /* of a micro-batch per stage; the first 4 at most are not as the others */
     calc_schedule_shape shape = p->shape;
@@ -422,14 +416,13 @@ calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balan
     }
     *f = (calc_balance_flights){.parts = (int)shape.chunks};
     walker w = {.out = f};
-    for (int s = 0; s < stages && !w.no_memory; s++) {
+    for (int s = 0; s < stages; s++) {
         f->first[s] = w.first = w.rows;
         memset(w.now, 0, sizeof w.now);
         walk_parts(&shape, p->less_memory, s, &w);
     }
     f->first[stages] = w.rows;
-    f->row_bytes = calloc((size_t)w.rows + 1, sizeof *f->row_bytes);
-    return w.no_memory || !f->row_bytes ? CALC_ERR_NOMEM : CALC_OK;
+    f->row_bytes = calc_make((size_t)w.rows, sizeof *f->row_bytes);
 }
 
 CALC_FREES(calc_balance_flights_end, calc_balance_flights, of->live, of->row_bytes)
@@ -536,18 +529,12 @@ static bool interleaved(const calc_schedule_shape *s)
 
 /* ---- Time -------------------------------------------------------------------------------------*/
 
-static bool make_room(calc_balance_room *r, size_t size)
+static void make_room(calc_balance_room *r, size_t size)
 {
-    if (size <= r->size) {
-        return true;
+    if (size > r->size) {
+        r->bytes = calc_longer(r->bytes, size, 1);
+        r->size = size;
     }
-    void *bytes = realloc(r->bytes, size);
-    if (bytes == NULL) {
-        return false;
-    }
-    r->bytes = bytes;
-    r->size = size;
-    return true;
 }
 
 /* The same of 1F1B with chunks. The passes of two numbers of micro-batches that differ by a part
@@ -562,22 +549,16 @@ static double simulated_parts_s(const calc_balance_parts *parts, const calc_sche
         take_s[2 * i] = pass[i].fw_s;
         take_s[2 * i + 1] = pass[i].bw_s + pass[i].wgrad_s;
     }
-    if (!make_room(r, passes * sizeof(double))) {
-        return -1;
-    }
+    make_room(r, passes * sizeof(double));
     if (memcmp(&r->parts[which], parts, sizeof *parts) != 0) {
-        calc_balance_pass *grown = realloc(r->pass[which], passes * sizeof *grown);
-        if (!grown) {
-            return -1;
-        }
-        calc_balance_passes_of(parts, grown, r->bytes);
-        r->pass[which] = grown;
+        r->pass[which] = calc_longer(r->pass[which], passes, sizeof **r->pass);
+        calc_balance_passes_of(parts, r->pass[which], r->bytes);
         r->parts[which] = *parts;
     }
     return calc_balance_passes_s(r->pass[which], passes, take_s, r->bytes);
 }
 
-/* Every operation of a shape simulated; negative if there is no memory for that. */
+/* Every operation of a shape simulated. */
 static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
                           const calc_schedule_pass *pass, calc_balance_room *r)
 {
@@ -588,9 +569,8 @@ static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
         return simulated_parts_s(&parts, pass, r);
     }
     calc_schedule_sim sim = {.shape = shape, .pass = pass};
-    return make_room(r, calc_schedule_sim_bytes(&shape))
-               ? calc_schedule_sim_s(&sim, r->bytes, NULL, NULL)
-               : -1;
+    make_room(r, calc_schedule_sim_bytes(&shape));
+    return calc_schedule_sim_s(&sim, r->bytes, NULL, NULL);
 }
 
 /* Work of a stage per micro-batch. */
@@ -618,11 +598,8 @@ static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *
     for (int64_t few = 3 * s->stages + m % period; few + period < m / 2; few *= 2) {
         few += (m - few) % period;
         double few_s = simulated_s(p, few, pass, r);
-        double more_s = few_s < 0 ? few_s : simulated_s(p, few + period, pass, r);
+        double more_s = simulated_s(p, few + period, pass, r);
         double slope_s = (more_s - few_s) / (double)period;
-        if (more_s < 0) {
-            return more_s;
-        }
         if (calc_max(slope_s - most_s, most_s - slope_s) * (double)period <= SAME * more_s) {
             return more_s + (double)(m - few - period) * most_s;
         }
@@ -648,23 +625,22 @@ static void look(const calc_balance_problem *p, int stage, double bytes, calc_ba
     out->fits = out->lacks_bytes <= 0;
 }
 
-static calc_status memory(const calc_balance_problem *p, const calc_balance_share *share,
-                          calc_balance_answer *out)
+static void memory(const calc_balance_problem *p, const calc_balance_share *share,
+                   calc_balance_answer *out)
 {
     if (p->shape.chunks == 1) {
         for (int stage = 0; stage < p->shape.stages; stage++) {
             double flight = calc_schedule_in_flight(&p->shape, stage);
             look(p, stage, calc_balance_stage_bytes(p, stage, flight, &share[stage]), out);
         }
-        return CALC_OK;
+        return;
     }
     calc_balance_flights flights;
-    calc_status status = calc_balance_flights_begin(&flights, p);
-    for (int stage = 0; status == CALC_OK && stage < p->shape.stages; stage++) {
+    calc_balance_flights_begin(&flights, p);
+    for (int stage = 0; stage < p->shape.stages; stage++) {
         look(p, stage, calc_balance_flights_bytes(&flights, p, stage, share), out);
     }
     calc_balance_flights_end(&flights);
-    return status;
 }
 
 double calc_balance_step_s(const calc_balance_problem *p, const calc_balance_share *share,
@@ -696,5 +672,6 @@ calc_status calc_balance_evaluate(const calc_balance_problem *p, const calc_bala
     calc_balance_room r = {0};
     out->step_s = calc_balance_step_s(p, share, &r);
     calc_balance_room_end(&r);
-    return out->step_s < 0 ? CALC_ERR_NOMEM : memory(p, share, out);
+    memory(p, share, out);
+    return CALC_OK;
 }

@@ -166,7 +166,7 @@ typedef struct calc_balance_answer {
  *  weight gradient.
  *  @param problem  of a shape that calc_schedule_check() accepts
  *  @param share    [stages * chunks] in the order of places
- *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the schedule cannot run on the shape */
+ *  @return CALC_OK; CALC_ERR_RULE if the schedule cannot run on the shape */
 calc_status calc_balance_evaluate(const calc_balance_problem *problem,
                                   const calc_balance_share *share, calc_balance_answer *out);
 
@@ -198,9 +198,8 @@ typedef struct calc_balance_flights {
     double *row_bytes;                  /**< [row] for whoever counts with them */
 } calc_balance_flights;
 
-/** @return CALC_OK or CALC_ERR_NOMEM; in either case calc_balance_flights_end() may be called */
-calc_status calc_balance_flights_begin(calc_balance_flights *flights,
-                                       const calc_balance_problem *problem);
+/** To be freed by calc_balance_flights_end(). */
+void calc_balance_flights_begin(calc_balance_flights *flights, const calc_balance_problem *problem);
 void calc_balance_flights_end(calc_balance_flights *flights);
 
 /** The most that a stage holds. @param share  [places] */
@@ -267,7 +266,7 @@ typedef struct calc_balance_room {
 
 void calc_balance_room_end(calc_balance_room *room);
 
-/** The step alone [s]; negative if there is no memory to simulate it. */
+/** The step alone [s]. */
 double calc_balance_step_s(const calc_balance_problem *problem, const calc_balance_share *share,
                            calc_balance_room *room);
 

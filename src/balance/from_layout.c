@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "balance/relaxed.h"
+#include "base/make.h"
 #include "model/timeline.h"
 #include "spec/schedule.h"
 
@@ -380,17 +381,16 @@ double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balanc
     calc_balance_problem one;
     calc_balance_joined(p, &one);
     size_t count = (size_t)p->shape.stages * (size_t)(layers + 1);
-    double *reduce_s = calloc(2 * count, sizeof *reduce_s);
+    double *reduce_s = calc_make(2 * count, sizeof *reduce_s);
     double *step_s = reduce_s + count;
-    for (int stage = 0; reduce_s && stage < p->shape.stages; stage++) {
+    for (int stage = 0; stage < p->shape.stages; stage++) {
         for (int n = calc_balance_least_on(p, stage); n <= layers; n++) {
             calc_balance_end end = least_end(chip, &one, stage, n);
             reduce_s[stage * (layers + 1) + n] = end.reduction_s;
             step_s[stage * (layers + 1) + n] = end.optimizer_s;
         }
     }
-    double least_s =
-        reduce_s ? least_within_s(p, layers, reduce_s) + least_within_s(p, layers, step_s) : -1;
+    double least_s = least_within_s(p, layers, reduce_s) + least_within_s(p, layers, step_s);
     free(reduce_s);
     return least_s;
 }
@@ -419,10 +419,4 @@ double calc_balance_least_total_s(const calc_balance_chip *chip, const calc_bala
         overhead_s = calc_max(overhead_s, l->terms.overhead_s);
     }
     return score_s * (1 + growth) + p->least_end_s + tied_s + overhead_s;
-}
-
-double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *p,
-                            const calc_balance_share *share, double pipeline_s)
-{
-    return calc_balance_step_of(chip, p, share, pipeline_s).total_s;
 }

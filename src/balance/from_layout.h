@@ -65,7 +65,7 @@ calc_balance_step calc_balance_step_of(const calc_balance_chip *chip,
                                        const calc_balance_problem *problem,
                                        const calc_balance_share *share, double pipeline_s);
 
-/** A lower bound of reduction_s + optimizer_s of all divisions [s]; below 0 without memory. */
+/** A lower bound of reduction_s + optimizer_s of all divisions [s]. */
 double calc_balance_least_end_s(const calc_balance_chip *chip, const calc_balance_problem *problem);
 
 /** What divisions are compared by [s]: the pipeline, longer by as much as the rest of the step is
@@ -76,9 +76,5 @@ double calc_balance_score_s(const calc_balance_problem *problem, const calc_bala
 /** At least all of it, where that or the pipeline alone is at least score_s [s]. */
 double calc_balance_least_total_s(const calc_balance_chip *chip,
                                   const calc_balance_problem *problem, double score_s);
-
-/** All of it [s]. */
-double calc_balance_total_s(const calc_balance_chip *chip, const calc_balance_problem *problem,
-                            const calc_balance_share *share, double pipeline_s);
 
 #endif

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "balance/evaluate.h"
-#include "base/buffer.h"
+#include "base/make.h"
 #include "model/operators/processor.h"
 
-calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_problem *p)
+void calc_balance_line_begin(calc_balance_line *l, const calc_balance_problem *p)
 {
     int stages = (int)p->shape.stages;
     int layers = p->layers[0] + p->layers[1];
@@ -27,11 +27,10 @@ calc_status calc_balance_line_begin(calc_balance_line *l, const calc_balance_pro
         l->flight[s] = calc_schedule_in_flight(&p->shape, s);
     }
     size_t each = (size_t)(layers + 1) * CALC_BALANCE_KINDS;
-    l->pure = calloc((size_t)stages * each, sizeof *l->pure);
+    l->pure = calc_make((size_t)stages * each, sizeof *l->pure);
     for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
         l->full[chip] = CALC_BALANCE_ANY;
     }
-    return l->pure == NULL ? CALC_ERR_NOMEM : CALC_OK;
 }
 
 void calc_balance_line_end(calc_balance_line *l)
@@ -263,8 +262,7 @@ double calc_balance_line_s(calc_balance_line *l, const int *layers)
     calc_balance_room room = {0};
     double step_s = calc_balance_step_s(p, share, &room);
     calc_balance_room_end(&room);
-    l->no_memory = l->no_memory || step_s < 0;
-    return step_s < 0 ? INFINITY : step_s;
+    return step_s;
 }
 
 /* Relative difference that summing in another order may cause. */
@@ -309,16 +307,15 @@ static int64_t state(const calc_balance_bound *b, int stage, int from)
     return (int64_t)stage * (b->line->layers + 1) + from;
 }
 
-calc_status calc_balance_bound_begin(calc_balance_bound *b, calc_balance_line *l)
+void calc_balance_bound_begin(calc_balance_bound *b, calc_balance_line *l)
 {
     size_t states = (size_t)(l->stages + 1) * (size_t)(l->layers + 1);
     *b = (calc_balance_bound){
         .line = l,
-        .before = malloc(states * sizeof *b->before),
-        .first = malloc(states * sizeof *b->first),
-        .count = malloc(states * sizeof *b->count),
+        .before = calc_make(states, sizeof *b->before),
+        .first = calc_make(states, sizeof *b->first),
+        .count = calc_make(states, sizeof *b->count),
     };
-    return b->before != NULL && b->first != NULL && b->count != NULL ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 CALC_FREES(calc_balance_bound_end, calc_balance_bound, of->before, of->first, of->count, of->behind,
@@ -371,9 +368,10 @@ static int compare(const void *a, const void *b)
 }
 
 /* Every way to divide the layers from `from` on, combined with the divisions of the rest: in
- * scratch. @return false if memory is short */
-static bool gather(calc_balance_bound *b, int stage, int from, double below_s, size_t *count)
+ * scratch. @return their number */
+static size_t gather(calc_balance_bound *b, int stage, int from, double below_s)
 {
+    size_t count = 0;
     calc_balance_line *l = b->line;
     const calc_balance_before *x = &b->before[state(b, stage, from)];
     int most = x->down_s < INFINITY ? most_of(l, stage, from) : -1;
@@ -389,12 +387,12 @@ static bool gather(calc_balance_bound *b, int stage, int from, double below_s, s
         for (int i = 0; i < b->count[rest]; i++) {
             int next = b->first[rest] + i;
             calc_balance_behind d = behind_on(&b->behind[next], &o.terms, n, next);
-            if (path_s(x, &d) <= below_s && !CALC_PUSH(b->scratch, *count, b->scratch_room, &d)) {
-                return false;
+            if (path_s(x, &d) <= below_s) {
+                CALC_ADD(b->scratch, count, b->scratch_room, &d);
             }
         }
     }
-    return true;
+    return count;
 }
 
 /* Keep those that no other dominates; the first `count` of scratch. */
@@ -425,7 +423,7 @@ static size_t merged(calc_balance_bound *b, size_t count, size_t most)
     return most;
 }
 
-calc_status calc_balance_bound_find(calc_balance_bound *b, double below_s, int most)
+void calc_balance_bound_find(calc_balance_bound *b, double below_s, int most)
 {
     calc_balance_line *l = b->line;
     const calc_balance_behind nothing = {0, -INFINITY, 0, -1};
@@ -435,25 +433,21 @@ calc_status calc_balance_bound_find(calc_balance_bound *b, double below_s, int m
     go_forward(b, below_s);
     for (int s = l->stages; s >= 0; s--) {
         for (int from = 0; from <= l->layers; from++) {
-            size_t count = 0;
-            bool room = s < l->stages ? gather(b, s, from, below_s, &count)
-                                      : from < l->layers ||
-                                            CALC_PUSH(b->scratch, count, b->scratch_room, &nothing);
+            size_t count = s < l->stages ? gather(b, s, from, below_s) : 0;
+            if (s == l->stages && from == l->layers) {
+                CALC_ADD(b->scratch, count, b->scratch_room, &nothing);
+            }
             if (count > 1) {
                 count = merged(b, best_of(b, count), (size_t)most);
             }
             b->first[state(b, s, from)] = (int32_t)b->used;
             b->count[state(b, s, from)] = (int32_t)count;
-            for (size_t i = 0; i < count && room; i++) {
-                room = CALC_PUSH(b->behind, b->used, b->room, &b->scratch[i]);
-            }
-            if (!room) {
-                return CALC_ERR_NOMEM;
+            for (size_t i = 0; i < count; i++) {
+                CALC_ADD(b->behind, b->used, b->room, &b->scratch[i]);
             }
         }
     }
     b->least_s = calc_balance_bound_behind(b, 0, 0, &CALC_BALANCE_NOTHING_BEFORE);
-    return CALC_OK;
 }
 
 /* Index of the best division behind these stages, -1 if there is none. */

@@ -47,11 +47,10 @@ typedef struct calc_balance_line {
     double more_bytes;                  /**< that every stage may have on top of its limit */
     bool grows; /**< what a stage needs, with every layer: it has no whole_bytes for its ends */
     calc_balance_option *pure; /**< [stage][kind][layers], filled in when asked for */
-    bool no_memory;            /**< a step could not be simulated */
 } calc_balance_line;
 
-/** @return CALC_OK or CALC_ERR_NOMEM; in either case calc_balance_line_end() may be called */
-calc_status calc_balance_line_begin(calc_balance_line *line, const calc_balance_problem *problem);
+/** To be freed by calc_balance_line_end(). */
+void calc_balance_line_begin(calc_balance_line *line, const calc_balance_problem *problem);
 void calc_balance_line_end(calc_balance_line *line);
 
 /** Set how many layers of each chip may recompute in full, and the memory on top of the limits;
@@ -117,15 +116,14 @@ typedef struct calc_balance_bound {
     double least_s; /**< no division takes less, unless it takes below_s or more */
 } calc_balance_bound;
 
-/** @return CALC_OK or CALC_ERR_NOMEM; in either case calc_balance_bound_end() may be called */
-calc_status calc_balance_bound_begin(calc_balance_bound *bound, calc_balance_line *line);
+/** To be freed by calc_balance_bound_end(). */
+void calc_balance_bound_begin(calc_balance_bound *bound, calc_balance_line *line);
 void calc_balance_bound_end(calc_balance_bound *bound);
 
 /** Find the least bound of all divisions that may take less than below_s.
  *  @param most  divisions kept for a stage and a layer; if there are more, neighbours are merged
- *               into one that is better than both
- *  @return CALC_OK or CALC_ERR_NOMEM */
-calc_status calc_balance_bound_find(calc_balance_bound *bound, double below_s, int most);
+ *               into one that is better than both */
+void calc_balance_bound_find(calc_balance_bound *bound, double below_s, int most);
 
 /** A lower bound of all divisions that begin with these stages; INFINITY if none may be below
  *  below_s.

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "spec/field.h"
 
 #define CALC_MILP_WHAT_TEXT(name, text) text,
@@ -119,19 +119,17 @@ static calc_status refuse(const calc_balance_problem *p, calc_errors *errors)
     return CALC_OK;
 }
 
-static calc_status make(calc_milp_maker *m)
+/* @return false if it is too large */
+static bool make(calc_milp_maker *m)
 {
     const calc_schedule_shape s = m->problem->shape;
     if (s.stages > CALC_BALANCE_STAGES || s.stages * s.chunks > CALC_BALANCE_PLACES ||
         s.microbatches > CALC_MILP_MOST / (2 * s.stages * s.chunks)) {
-        return CALC_ERR_RANGE;
+        return false;
     }
     m->room = calc_schedule_ops_room(&s);
-    m->op = malloc((size_t)(s.stages * m->room) * sizeof *m->op);
-    m->count = malloc((size_t)s.stages * sizeof *m->count);
-    if (!m->op || !m->count) {
-        return CALC_ERR_NOMEM;
-    }
+    m->op = calc_make((size_t)(s.stages * m->room), sizeof *m->op);
+    m->count = calc_make((size_t)s.stages, sizeof *m->count);
     calc_balance_orders(&s, m->problem->less_memory, m->op, m->count);
     m->places = (int)(s.stages * s.chunks);
     choose_units(m);
@@ -139,7 +137,7 @@ static calc_status make(calc_milp_maker *m)
     calc_milp_make_layers(m);
     calc_milp_make_memory(m);
     calc_milp_make_times(m);
-    return m->status;
+    return !m->too_large;
 }
 
 calc_status calc_milp_build(const calc_balance_problem *problem, calc_milp *out,
@@ -150,25 +148,20 @@ calc_status calc_milp_build(const calc_balance_problem *problem, calc_milp *out,
     if (status != CALC_OK) {
         return status;
     }
-    calc_milp_maker *maker = malloc(sizeof *maker);
-    if (!maker) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_milp_maker *maker = calc_make(1, sizeof *maker);
     *maker = (calc_milp_maker){.problem = problem, .out = out};
-    status = make(maker);
+    bool made = make(maker);
     free(maker->op);
     free(maker->count);
     free(maker);
-    if (status == CALC_OK) {
+    if (made) {
         return CALC_OK;
     }
     calc_milp_free(out);
-    return status == CALC_ERR_NOMEM
-               ? calc_errors_no_memory(errors)
-               : calc_errors_add(errors, status, CALC_KIND_NONE, NULL, "take fewer micro-batches",
-                                 "the mixed-integer program is too large: at most %d rows and "
-                                 "columns, and %d chunks of stages",
-                                 CALC_MILP_MOST, CALC_BALANCE_PLACES);
+    return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, "take fewer micro-batches",
+                           "the mixed-integer program is too large: at most %d rows and columns, "
+                           "and %d chunks of stages",
+                           CALC_MILP_MOST, CALC_BALANCE_PLACES);
 }
 
 typedef struct text {
@@ -278,28 +271,25 @@ static void put_bounds(text *t, const calc_milp *milp)
     }
 }
 
-calc_status calc_mps_program(const calc_milp *milp, calc_mps_write write, void *context)
+bool calc_mps_program(const calc_milp *milp, calc_mps_write write, void *context)
 {
     static const char sense[] = {
         [CALC_MILP_LESS] = 'L', [CALC_MILP_EQUAL] = 'E', [CALC_MILP_MORE] = 'G'};
     text t = {write, context, false};
     char name[CALC_MILP_NAME_SIZE];
-    size_t *first = calloc(milp->columns + 2, sizeof *first);
-    size_t *sorted = malloc((milp->terms + 1) * sizeof *sorted);
-    bool fine = first && sorted;
-    if (fine) {
-        sort_terms(milp, first, sorted);
-        put(&t, "NAME          CALC\nROWS\n N  OBJ\n");
-        for (size_t row = 0; row < milp->rows; row++) {
-            put(&t, " %c  %s\n", sense[milp->row[row].sense], calc_milp_row_name(row, name));
-        }
-        put_columns(&t, milp, first, sorted);
-        put_bounds(&t, milp);
-        put(&t, "ENDATA\n");
+    size_t *first = calc_make(milp->columns + 2, sizeof *first);
+    size_t *sorted = calc_make(milp->terms, sizeof *sorted);
+    sort_terms(milp, first, sorted);
+    put(&t, "NAME          CALC\nROWS\n N  OBJ\n");
+    for (size_t row = 0; row < milp->rows; row++) {
+        put(&t, " %c  %s\n", sense[milp->row[row].sense], calc_milp_row_name(row, name));
     }
+    put_columns(&t, milp, first, sorted);
+    put_bounds(&t, milp);
+    put(&t, "ENDATA\n");
     free(first);
     free(sorted);
-    return !fine ? CALC_ERR_NOMEM : t.stopped ? CALC_ERR_IO : CALC_OK;
+    return !t.stopped;
 }
 
 /* ---- Names ------------------------------------------------------------------------------------*/
@@ -312,7 +302,7 @@ static void put_index(text *t, int index, const char *end)
     put(t, "%s", end);
 }
 
-calc_status calc_mps_names(const calc_milp *milp, calc_mps_write write, void *context)
+bool calc_mps_names(const calc_milp *milp, calc_mps_write write, void *context)
 {
     text t = {write, context, false};
     char name[CALC_MILP_NAME_SIZE];
@@ -326,7 +316,7 @@ calc_status calc_mps_names(const calc_milp *milp, calc_mps_write write, void *co
         put_index(&t, c->chunk, ",");
         put_index(&t, c->microbatch, "\n");
     }
-    return t.stopped ? CALC_ERR_IO : CALC_OK;
+    return !t.stopped;
 }
 
 /* The linear programming kit of GNU is under the GPL: calc starts its program glpsol, and links
@@ -434,13 +424,8 @@ static calc_status solve(const calc_milp *milp, double time_limit_s, FILE *const
                          calc_solver_result *out, calc_errors *errors)
 {
     char last[LINE] = "no reason given";
-    double *value = malloc((milp->columns + 1) * sizeof *value);
-    calc_status status = value ? calc_mps_program(milp, write_text, file[MODEL]) : CALC_ERR_NOMEM;
-    if (status == CALC_ERR_NOMEM) {
-        free(value);
-        return calc_errors_no_memory(errors);
-    }
-    bool written = status == CALC_OK && fflush(file[MODEL]) == 0;
+    double *value = calc_make(milp->columns, sizeof *value);
+    bool written = calc_mps_program(milp, write_text, file[MODEL]) && fflush(file[MODEL]) == 0;
     int code = written ? start(file, time_limit_s) : errno;
     double bound = read_log(file[LOG], last);
     bool read = code == 0 && read_solution(file[SOLUTION], milp, out, value);
@@ -480,18 +465,17 @@ calc_status calc_solver_glpsol(const calc_milp *milp, double time_limit_s, calc_
 
 /* ---- Like the search --------------------------------------------------------------------------*/
 
-static calc_status read_result(const calc_balance_problem *problem, const calc_milp *milp,
-                               const calc_solver_result *result, calc_balance_solution *out)
+static void read_result(const calc_balance_problem *problem, const calc_milp *milp,
+                        const calc_solver_result *result, calc_balance_solution *out)
 {
     out->feasible = result->value != NULL;
     out->proven =
         result->outcome == CALC_SOLVER_OPTIMAL || result->outcome == CALC_SOLVER_INFEASIBLE;
     out->bound_s = result->bound_s > 0 ? result->bound_s : 0;
-    if (!out->feasible) {
-        return CALC_OK;
+    if (out->feasible) {
+        calc_milp_shares(milp, result->value, out->share);
+        calc_balance_evaluate(problem, out->share, &out->answer);
     }
-    calc_milp_shares(milp, result->value, out->share);
-    return calc_balance_evaluate(problem, out->share, &out->answer);
 }
 
 static calc_status divide(const calc_balance_problem *problem, double time_limit_s,
@@ -507,8 +491,7 @@ static calc_status divide(const calc_balance_problem *problem, double time_limit
     }
     status = calc_solver_glpsol(&milp, time_limit_s, &result, errors);
     if (status == CALC_OK) {
-        status = read_result(problem, &milp, &result, out);
-        calc_errors_status(errors, status);
+        read_result(problem, &milp, &result, out);
         calc_solver_free(&result);
     }
     calc_milp_free(&milp);
@@ -522,10 +505,7 @@ calc_status calc_solver_divide(const calc_balance_problem *problem, double time_
     if (status != CALC_OK || !out->feasible || out->answer.fits) {
         return status;
     }
-    calc_balance_problem *less = malloc(sizeof *less);
-    if (!less) {
-        return calc_errors_no_memory(errors);
-    }
+    calc_balance_problem *less = calc_make(1, sizeof *less);
     *less = *problem;
     double bound_s = out->bound_s;
     for (int i = 0; i < problem->shape.stages && out->feasible && !out->answer.fits; i++) {

@@ -80,7 +80,7 @@ enum { CALC_MILP_NAME_SIZE = 9, CALC_MILP_MOST = 999999 };
 /** Make the program.
  *  @param out  on CALC_OK to be freed; else empty
  *  @return CALC_OK; CALC_ERR_UNSUPPORTED for a schedule other than 1F1B and GPipe, or one that does
- *  not run on the shape; CALC_ERR_RANGE beyond CALC_MILP_MOST rows or columns; CALC_ERR_NOMEM */
+ *  not run on the shape; CALC_ERR_RANGE beyond CALC_MILP_MOST rows or columns, with an error */
 CALC_MUST_USE calc_status calc_milp_build(const calc_balance_problem *problem, calc_milp *out,
                                           calc_errors *errors);
 
@@ -97,16 +97,13 @@ void calc_milp_shares(const calc_milp *milp, const double *value, calc_balance_s
 /** Takes a text piece by piece. @return false to stop */
 typedef bool (*calc_mps_write)(void *context, const char *text, size_t length);
 
-/** Write the program.
- *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_IO if `write` stopped */
-CALC_MUST_USE calc_status calc_mps_program(const calc_milp *milp, calc_mps_write write,
-                                           void *context);
+/** Write the program. @return false if `write` stopped */
+bool calc_mps_program(const calc_milp *milp, calc_mps_write write, void *context);
 
 /** Write the meaning of its columns, as comma-separated values:
  *  name,variable,stage,chunk,microbatch, counted from 0; blank where it does not apply.
- *  @return CALC_OK or CALC_ERR_IO */
-CALC_MUST_USE calc_status calc_mps_names(const calc_milp *milp, calc_mps_write write,
-                                         void *context);
+ *  @return false if `write` stopped */
+bool calc_mps_names(const calc_milp *milp, calc_mps_write write, void *context);
 
 enum { CALC_MPS_NUMBER_SIZE = 13 };
 
@@ -130,8 +127,8 @@ typedef struct calc_solver_result {
 /** Start glpsol, which has to be installed, on the text of milp.h, and wait for it.
  *  @param time_limit_s  whole seconds, others are rounded up; 0: none
  *  @param out           on CALC_OK to be freed; else empty
- *  @return CALC_OK, whatever the outcome; CALC_ERR_NOMEM; CALC_ERR_IO if it is not installed or
- *  gave up, with an error that says why */
+ *  @return CALC_OK, whatever the outcome; CALC_ERR_IO if it is not installed or gave up, with an
+ *  error that says why */
 CALC_MUST_USE calc_status calc_solver_glpsol(const calc_milp *milp, double time_limit_s,
                                              calc_solver_result *out, calc_errors *errors);
 
@@ -168,7 +165,7 @@ typedef struct calc_milp_place {
 typedef struct calc_milp_maker {
     const calc_balance_problem *problem;
     calc_milp *out;
-    calc_status status; /**< of the first failure; after it nothing is added */
+    bool too_large; /**< then nothing is added */
     int places;
     calc_schedule_op *op; /**< of all stages, as calc_balance_orders() writes them */
     int64_t room, *count;

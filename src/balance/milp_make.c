@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "balance/evaluate.h"
-#include "base/buffer.h"
+#include "base/make.h"
 
 static int64_t order(const calc_balance_parts *parts, int64_t stage, calc_schedule_op *op)
 {
@@ -50,10 +50,8 @@ static int most_layers(const calc_milp_maker *m, int kind)
 /* Whether a program with so many columns, or rows, takes one more. */
 static bool takes_more(calc_milp_maker *maker, size_t count)
 {
-    if (maker->status == CALC_OK && count == CALC_MILP_MOST) {
-        maker->status = CALC_ERR_RANGE;
-    }
-    return maker->status == CALC_OK;
+    maker->too_large = maker->too_large || count == CALC_MILP_MOST;
+    return !maker->too_large;
 }
 
 /* Add a column, or a row, or a term to the last row; column -1 or factor 0: none.
@@ -61,19 +59,19 @@ static bool takes_more(calc_milp_maker *maker, size_t count)
 static int milp_column_add(calc_milp_maker *maker, const calc_milp_column *column)
 {
     calc_milp *out = maker->out;
-    if (takes_more(maker, out->columns) &&
-        !CALC_PUSH(out->column, out->columns, out->column_room, column)) {
-        maker->status = CALC_ERR_NOMEM;
+    if (!takes_more(maker, out->columns)) {
+        return -1;
     }
-    return maker->status == CALC_OK ? (int)out->columns - 1 : -1;
+    CALC_ADD(out->column, out->columns, out->column_room, column);
+    return (int)out->columns - 1;
 }
 
 static void milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double bound)
 {
     calc_milp *out = maker->out;
     const calc_milp_row row = {sense, bound};
-    if (takes_more(maker, out->rows) && !CALC_PUSH(out->row, out->rows, out->row_room, &row)) {
-        maker->status = CALC_ERR_NOMEM;
+    if (takes_more(maker, out->rows)) {
+        CALC_ADD(out->row, out->rows, out->row_room, &row);
     }
 }
 
@@ -81,9 +79,8 @@ static void milp_term_add(calc_milp_maker *maker, int column, double factor)
 {
     calc_milp *out = maker->out;
     const calc_milp_term term = {(int)out->rows - 1, column, factor};
-    if (maker->status == CALC_OK && column >= 0 && factor != 0 &&
-        !CALC_PUSH(out->term, out->terms, out->term_room, &term)) {
-        maker->status = CALC_ERR_NOMEM;
+    if (!maker->too_large && column >= 0 && factor != 0) {
+        CALC_ADD(out->term, out->terms, out->term_room, &term);
     }
 }
 
@@ -345,9 +342,8 @@ void calc_milp_make_memory(calc_milp_maker *m)
     for (int place = 0; place < m->places; place++) {
         m->place[place].flight = -1;
     }
-    calc_status status = calc_balance_flights_begin(&flights, m->problem);
-    m->status = m->status == CALC_OK ? status : m->status;
-    for (int stage = 0; stage < shape->stages && m->status == CALC_OK; stage++) {
+    calc_balance_flights_begin(&flights, m->problem);
+    for (int stage = 0; stage < shape->stages && !m->too_large; stage++) {
         if (isinf(m->problem->stage[stage].limit_bytes)) {
             continue;
         }
@@ -464,7 +460,7 @@ void calc_milp_make_times(calc_milp_maker *m)
         make_way(m, i);
     }
     /* The last pass of all stages is the last micro-batch's backward at the model's beginning. */
-    if (m->status == CALC_OK) {
+    if (!m->too_large) {
         m->out->column[m->place[0].bw_start + microbatches - 1].cost = 1;
         m->out->column[m->place[0].bw_time].cost = 1;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "balance/relaxed.h"
+#include "base/make.h"
 #include "model/operators/processor.h"
 
 enum {
@@ -275,8 +276,8 @@ static double divide(paths *w, int stage, int spare, int first, double known_s)
 
 /* ---- All --------------------------------------------------------------------------------------*/
 
-calc_status calc_balance_paths(const calc_balance_problem *p, const calc_balance_flights *flights,
-                               double below_s, double *least_s)
+double calc_balance_paths(const calc_balance_problem *p, const calc_balance_flights *flights,
+                          double below_s, double known_s)
 {
     calc_balance_parts parts = calc_balance_parts_of(&p->shape, p->less_memory);
     size_t passes = calc_balance_passes(&parts);
@@ -287,48 +288,41 @@ calc_status calc_balance_paths(const calc_balance_problem *p, const calc_balance
     }
     if (p->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B || p->may_select || passes > MOST_PASSES ||
         (mixed && (p->may_full || p->layers[0] > first))) {
-        return CALC_OK;
+        return known_s;
     }
-    paths *w = calloc(1, sizeof *w);
-    calc_balance_pass *pass = calloc(passes, sizeof *pass);
-    double *numbers = calloc(3 * passes + 2 * MOST_WAYS * (size_t)parts.chunks, sizeof *numbers);
-    calc_status status = CALC_ERR_NOMEM;
-    if (w && pass && numbers) {
-        void *at = numbers;
-        calc_balance_passes_of(&parts, pass, at);
-        *w = (paths){.p = p,
-                     .flights = flights,
-                     .below_s = below_s,
-                     .stages = (int)parts.stages,
-                     .chunks = (int)parts.chunks,
-                     .kind = p->layers[1] > 0,
-                     .passes = passes,
-                     .looks = LOOKS,
-                     .left = ALL_PASSES,
-                     .pass = pass,
-                     .end_s = numbers,
-                     .weight = numbers + passes,
-                     .before = numbers + 2 * passes,
-                     .take_s = numbers + 3 * passes};
-        memset(w->met, -1, sizeof w->met);
-        calc_balance_least(p, &w->least);
-        for (int i = 0; i < p->chips * CALC_BALANCE_KINDS;
-             i++) { /* no waits, which are not linear */
-            calc_balance_layer *l = &w->least.layer[i / CALC_BALANCE_KINDS][i % CALC_BALANCE_KINDS];
-            l->fw_s += calc_min(0, l->again_fw_s);
-            l->agrad_s -= calc_max(0, l->again_fw_s);
-            l->again_fw_s = 0;
-        }
-        int spare = ways(w);
-        if (w->looks > 0) {
-            first = w->kind > 0 ? p->layers[0] : 0;
-            double found_s = divide(w, 0, spare, first, *least_s);
-            *least_s = calc_max(*least_s, found_s);
-        }
-        status = CALC_OK;
+    paths *w = calc_make(1, sizeof *w);
+    calc_balance_pass *pass = calc_make(passes, sizeof *pass);
+    double *numbers = calc_make(3 * passes + 2 * MOST_WAYS * (size_t)parts.chunks, sizeof *numbers);
+    calc_balance_passes_of(&parts, pass, (void *)numbers);
+    *w = (paths){.p = p,
+                 .flights = flights,
+                 .below_s = below_s,
+                 .stages = (int)parts.stages,
+                 .chunks = (int)parts.chunks,
+                 .kind = p->layers[1] > 0,
+                 .passes = passes,
+                 .looks = LOOKS,
+                 .left = ALL_PASSES,
+                 .pass = pass,
+                 .end_s = numbers,
+                 .weight = numbers + passes,
+                 .before = numbers + 2 * passes,
+                 .take_s = numbers + 3 * passes};
+    memset(w->met, -1, sizeof w->met);
+    calc_balance_least(p, &w->least);
+    for (int i = 0; i < p->chips * CALC_BALANCE_KINDS; i++) { /* no waits, which are not linear */
+        calc_balance_layer *l = &w->least.layer[i / CALC_BALANCE_KINDS][i % CALC_BALANCE_KINDS];
+        l->fw_s += calc_min(0, l->again_fw_s);
+        l->agrad_s -= calc_max(0, l->again_fw_s);
+        l->again_fw_s = 0;
+    }
+    int spare = ways(w);
+    if (w->looks > 0) {
+        first = w->kind > 0 ? p->layers[0] : 0;
+        known_s = calc_max(known_s, divide(w, 0, spare, first, known_s));
     }
     free(w);
     free(pass);
     free(numbers);
-    return status;
+    return known_s;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "balance/evaluate.h"
+#include "base/make.h"
 #include "model/operators/processor.h"
 
 enum { HALVINGS = 50, BROAD = CALC_BALANCE_MOST_LAYERS + 1 };
@@ -250,35 +251,26 @@ static double alike_s(relaxed *r, int chip, double below_s)
     return least_s;
 }
 
-calc_status calc_balance_relaxed(const calc_balance_problem *problem, double below_s,
-                                 double *least_s, int *layers)
+double calc_balance_relaxed(const calc_balance_problem *problem, double below_s, int *layers)
 {
-    relaxed *r = malloc(sizeof *r);
-    size_t mixes = ((size_t)problem->layers[0] + 1) * ((size_t)problem->layers[1] + 1);
-    double *table = calloc((size_t)problem->shape.stages * mixes, sizeof *table);
-    if (r == NULL || table == NULL) {
-        free(r);
-        free(table);
-        return CALC_ERR_NOMEM;
-    }
-    r->least_s = table;
-    r->fill_s[0] = 0;
-    r->mixes = mixes;
+    relaxed *r = calc_make(1, sizeof *r);
+    r->mixes = ((size_t)problem->layers[0] + 1) * ((size_t)problem->layers[1] + 1);
+    r->least_s = calc_make((size_t)problem->shape.stages * r->mixes, sizeof *r->least_s);
     r->chip = -1;
     calc_balance_least(problem, &r->each);
     calc_balance_joined(&r->each, &r->one);
     r->one.may_mix = true;
     r->chunks = (int)problem->shape.chunks;
     r->quick_s = calc_balance_quick_s(problem);
-    *least_s = bound_s(r, below_s, layers);
+    double least_s = bound_s(r, below_s, layers);
     for (int chip = 0;
-         chip < problem->chips && problem->alike_on_chip && problem->may_full && *least_s < below_s;
+         chip < problem->chips && problem->alike_on_chip && problem->may_full && least_s < below_s;
          chip++) {
-        *least_s = calc_max(*least_s, alike_s(r, chip, below_s));
+        least_s = calc_max(least_s, alike_s(r, chip, below_s));
     }
-    free(table);
+    free(r->least_s);
     free(r);
-    return CALC_OK;
+    return least_s;
 }
 
 static int all(const int *by_kind)

@@ -13,11 +13,9 @@
 #include "balance/evaluate.h"
 
 /** @param below_s  no bound above it is looked for; INFINITY: any
- *  @param least_s  written: no division takes less; INFINITY if none fits
  *  @param layers   [stages], written: layers of a stage at that threshold, all chunks together
- *  @return CALC_OK or CALC_ERR_NOMEM */
-calc_status calc_balance_relaxed(const calc_balance_problem *problem, double below_s,
-                                 double *least_s, int *layers);
+ *  @return no division takes less [s]; INFINITY if none fits */
+double calc_balance_relaxed(const calc_balance_problem *problem, double below_s, int *layers);
 
 /** Micro-batches that every chunk of a stage has in flight, at least, before its first backward. */
 double calc_balance_least_flight(const calc_balance_problem *problem, int stage);
@@ -42,11 +40,10 @@ double calc_balance_quick_s(const calc_balance_problem *problem);
  * or for few layers of kind 0 of which none recomputes, and of moderately many passes.
  *  @param flights  of the problem
  *  @param below_s  no more is to be proven
- *  @param least_s  a bound; written where a better one is found
- *  @return CALC_OK or CALC_ERR_NOMEM */
-calc_status calc_balance_paths(const calc_balance_problem *problem,
-                               const calc_balance_flights *flights, double below_s,
-                               double *least_s);
+ *  @param known_s  a bound
+ *  @return it, or a better one [s] */
+double calc_balance_paths(const calc_balance_problem *problem, const calc_balance_flights *flights,
+                          double below_s, double known_s);
 
 /** The same problem with one chunk per stage, which has what all chunks have beside layers. */
 void calc_balance_joined(const calc_balance_problem *problem, calc_balance_problem *out);

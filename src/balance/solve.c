@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "balance/from_layout.h"
-#include "base/buffer.h"
 #include "base/clock.h"
+#include "base/make.h"
 #include "model/operators/processor.h"
 
 enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
@@ -116,12 +116,11 @@ static double hidden_s(calc_balance_line *l, calc_balance_share *share)
     }
     share[at].full[kind]++;
     double step_s = calc_balance_step_s(p, share, &room);
-    l->no_memory = l->no_memory || step_s < 0;
     calc_balance_room_end(&room);
     for (int s = 0; s < l->stages; s++) {
         memcpy(share[s].full, share[s].layers, sizeof share[s].full);
     }
-    return calc_balance_score_s(p, share, calc_max(0, step_s));
+    return calc_balance_score_s(p, share, step_s);
 }
 
 /* Take a division if it is better. @return whether it is */
@@ -198,7 +197,6 @@ typedef struct tree {
     child *child; /**< of the stages on the way, one after the other */
     size_t room;
     double open_s; /**< the least bound of what was discarded */
-    bool no_memory;
 } tree;
 
 static CALC_ORDER_BY(compare, child, least_s, layers)
@@ -218,9 +216,8 @@ static size_t grow(tree *t, int stage, int from, const calc_balance_before *befo
         }
         child c = {.layers = n, .before = calc_balance_before_on(before, &o.terms)};
         c.least_s = calc_balance_bound_behind(t->bound, stage + 1, from + n, &c.before);
-        if (c.least_s < INFINITY && !CALC_PUSH(t->child, end, t->room, &c)) {
-            t->no_memory = true;
-            t->effort->spent = true;
+        if (c.least_s < INFINITY) {
+            CALC_ADD(t->child, end, t->room, &c);
         }
     }
     if (end > base) {
@@ -255,71 +252,60 @@ static double below_s(const calc_balance_best *x)
     return x->any ? x->step_s : INFINITY;
 }
 
-/* A lower bound of all divisions under the limits of the line that may be shorter than the best.
- * @param layers  [stages], written: a division that has this bound or is close to it
- * @return CALC_OK or CALC_ERR_NOMEM; *least_s is INFINITY if there is none */
-static calc_status balance_branch_bound(calc_balance_line *l, const calc_balance_best *best,
-                                        int *layers, double *least_s)
+/* A lower bound of all divisions under the limits of the line that may be shorter than the best;
+ * INFINITY if there is none.
+ * @param layers  [stages], written: a division that has this bound or is close to it */
+static double balance_branch_bound(calc_balance_line *l, const calc_balance_best *best, int *layers)
 {
     calc_balance_bound b;
-    calc_status status = calc_balance_bound_begin(&b, l);
-    if (status == CALC_OK) {
-        status = calc_balance_bound_find(&b, below_s(best), FEW);
-        *least_s = b.least_s;
-    }
-    if (status == CALC_OK) {
-        calc_balance_bound_layers(&b, layers);
-    }
+    calc_balance_bound_begin(&b, l);
+    calc_balance_bound_find(&b, below_s(best), FEW);
+    calc_balance_bound_layers(&b, layers);
+    double least_s = b.least_s;
     calc_balance_bound_end(&b);
-    return status;
+    return least_s;
 }
 
-static calc_status search(calc_balance_line *l, calc_balance_effort *e, calc_balance_best *best,
-                          calc_balance_bound *b)
+static void search(calc_balance_line *l, calc_balance_effort *e, calc_balance_best *best,
+                   calc_balance_bound *b)
 {
     int layers[CALC_BALANCE_STAGES];
-    calc_status status = calc_balance_bound_find(b, below_s(best), FEW);
-    if (status == CALC_OK && calc_balance_bound_layers(b, layers)) {
+    calc_balance_bound_find(b, below_s(best), FEW);
+    if (calc_balance_bound_layers(b, layers)) {
         balance_best_try(best, l, e, layers);
         move(l, e, best);
     }
-    bool open = b->least_s <= calc_balance_effort_goal_s(e, below_s(best));
-    if (status == CALC_OK && open && !b->exact) {
-        status = calc_balance_bound_find(b, below_s(best), MANY);
+    if (!b->exact && b->least_s <= calc_balance_effort_goal_s(e, below_s(best))) {
+        calc_balance_bound_find(b, below_s(best), MANY);
     }
-    return status;
 }
 
 /* Search under the limits of the line, for divisions better than `best`.
- * @param least_s  written: no division under these limits takes less, unless it is as long as the
- *                  best; INFINITY if none fits
- * @return CALC_OK or CALC_ERR_NOMEM */
-static calc_status balance_branch(calc_balance_line *l, calc_balance_effort *e,
-                                  calc_balance_best *best, double *least_s)
+ * @return no division under these limits takes less, unless it is as long as the best; INFINITY if
+ *         none fits */
+static double balance_branch(calc_balance_line *l, calc_balance_effort *e, calc_balance_best *best)
 {
-    *least_s = INFINITY;
     int layers[CALC_BALANCE_STAGES];
     if (!calc_balance_line_even(l, layers)) {
-        return CALC_OK;
+        return INFINITY;
     }
     balance_best_try(best, l, e, layers);
     calc_balance_bound b;
-    calc_status status = calc_balance_bound_begin(&b, l);
-    status = status == CALC_OK ? search(l, e, best, &b) : status;
-    if (status == CALC_OK && best->any) {
+    calc_balance_bound_begin(&b, l);
+    search(l, e, best, &b);
+    double least_s = INFINITY;
+    if (best->any) {
         tree t = {.line = l, .bound = &b, .effort = e, .best = best, .open_s = INFINITY};
         calc_balance_before nothing = CALC_BALANCE_NOTHING_BEFORE;
-        if (b.least_s <= calc_balance_effort_goal_s(e, best->step_s)) {
+        bool open = b.least_s <= calc_balance_effort_goal_s(e, best->step_s);
+        if (open) {
             visit(&t, 0, 0, &nothing, 0);
-            *least_s = calc_min(t.open_s, best->step_s);
-        } else {
-            *least_s = calc_min(b.least_s, best->step_s);
         }
+        least_s = calc_min(open ? t.open_s : b.least_s, best->step_s);
         free(t.child);
-        status = t.no_memory ? CALC_ERR_NOMEM : CALC_OK;
     }
     calc_balance_bound_end(&b);
-    return status;
+    return least_s;
 }
 
 /* The shortest division of a line where stages on one chip recompute the same
@@ -334,7 +320,6 @@ typedef struct hunt {
     calc_balance_effort *effort;
     calc_balance_best *best;
     double open_s; /**< the least bound of what was discarded */
-    calc_status status;
 } hunt;
 
 /* The choices of a chip's stages: those that do not recompute all their layers recompute at least
@@ -408,42 +393,33 @@ static bool halve(hunt *h, box b, const int *layers)
 
 static void alike_visit(hunt *h, box b)
 {
-    if (h->status != CALC_OK) {
-        return;
-    }
     calc_balance_line_limit(h->line, b.full, 0);
     int layers[CALC_BALANCE_STAGES];
-    double least_s;
-    h->status = balance_branch_bound(h->line, h->best, layers, &least_s);
-    if (h->status != CALC_OK || least_s == INFINITY) {
+    double least_s = balance_branch_bound(h->line, h->best, layers);
+    if (least_s == INFINITY) {
         return;
     }
-    double best_s = h->best->any ? h->best->step_s : INFINITY;
-    if (least_s > calc_balance_effort_goal_s(h->effort, best_s) ||
+    if (least_s > calc_balance_effort_goal_s(h->effort, below_s(h->best)) ||
         !balance_effort_node(h->effort)) {
         h->open_s = calc_min(h->open_s, least_s);
     } else if (!halve(h, b, layers)) {
-        h->status = balance_branch(h->line, h->effort, h->best, &least_s);
-        h->open_s = calc_min(h->open_s, least_s);
+        h->open_s = calc_min(h->open_s, balance_branch(h->line, h->effort, h->best));
     }
 }
 
 /* Search. Within a range every stage chooses its own number: that bounds the divisions where all
  * have the same, and shows where to halve the range. The limits of the line are changed.
- * @param least_s  as balance_branch()
- * @return CALC_OK or CALC_ERR_NOMEM */
-static calc_status balance_alike(calc_balance_line *l, calc_balance_effort *e,
-                                 calc_balance_best *best, double *least_s)
+ * @return as balance_branch() */
+static double balance_alike(calc_balance_line *l, calc_balance_effort *e, calc_balance_best *best)
 {
     const calc_balance_problem *p = l->problem;
     box all = {{{0, 0}}};
     for (int s = 0; s < l->stages && p->may_full; s++) {
         all.full[p->stage[s].chip].most = l->most;
     }
-    hunt h = {.line = l, .effort = e, .best = best, .open_s = INFINITY, .status = CALC_OK};
+    hunt h = {.line = l, .effort = e, .best = best, .open_s = INFINITY};
     alike_visit(&h, all);
-    *least_s = best->any ? calc_min(h.open_s, best->step_s) : h.open_s;
-    return h.status;
+    return calc_min(h.open_s, below_s(best));
 }
 
 /* Steps simulated, if the options do not say how many: those with chunks take longer. */
@@ -494,30 +470,22 @@ static void miss(calc_balance_line *l, calc_balance_solution *out)
     }
 }
 
-static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort *e,
-                              calc_balance_solution *out)
+static void solve_line(const calc_balance_problem *p, calc_balance_effort *e,
+                       calc_balance_solution *out)
 {
     calc_balance_line l;
-    calc_status status = calc_balance_line_begin(&l, p);
+    calc_balance_line_begin(&l, p);
     calc_balance_best best = {.open_s = INFINITY};
-    double least_s = INFINITY;
-    if (status == CALC_OK) {
-        status = p->alike_on_chip ? balance_alike(&l, e, &best, &least_s)
-                                  : balance_branch(&l, e, &best, &least_s);
-    }
-    if (l.no_memory) {
-        status = CALC_ERR_NOMEM;
-    }
+    double least_s = p->alike_on_chip ? balance_alike(&l, e, &best) : balance_branch(&l, e, &best);
     out->feasible = best.any;
     out->bound_s = calc_min(least_s, best.open_s);
-    if (status == CALC_OK && best.any) {
+    if (best.any) {
         calc_balance_line_limit(&l, best.full, 0);
         shares(&l, best.layers, out->share);
-    } else if (status == CALC_OK) {
+    } else {
         miss(&l, out);
     }
     calc_balance_line_end(&l);
-    return status;
 }
 
 /* ---- All --------------------------------------------------------------------------------------*/
@@ -533,9 +501,13 @@ calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance
     bool line = p->shape.chunks == 1;
     calc_balance_effort e = balance_effort_of(options, line ? OF_LINE : OF_CHUNKS);
     double below_s = options->below_s > 0 ? options->below_s : INFINITY;
-    calc_status status = line ? solve_line(p, &e, out) : calc_balance_chunks(p, &e, below_s, out);
-    if (status == CALC_OK && out->feasible) {
-        status = calc_balance_evaluate(p, out->share, &out->answer);
+    if (line) {
+        solve_line(p, &e, out);
+    } else {
+        calc_balance_chunks(p, &e, below_s, out);
+    }
+    if (out->feasible) {
+        calc_balance_evaluate(p, out->share, &out->answer);
     }
     out->evaluations = e.evaluations;
     out->score_s =
@@ -544,5 +516,5 @@ calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance
         out->bound_s = out->score_s;
     }
     out->proven = out->bound_s >= calc_balance_effort_goal_s(&e, out->score_s);
-    return status;
+    return CALC_OK;
 }

@@ -37,8 +37,7 @@ typedef struct calc_balance_solution {
 /** Search. Deterministic. Among steps equal up to rounding the search takes the smallest
  *  most_bytes, then the fewest layers on the first place, the second, and so on, as far as it meets
  *  them.
- *  @return CALC_OK, also if nothing fits; CALC_ERR_NOMEM; CALC_ERR_RULE if the schedule cannot run
- *          on the shape */
+ *  @return CALC_OK, also if nothing fits; CALC_ERR_RULE if the schedule cannot run on the shape */
 calc_status calc_balance_solve(const calc_balance_problem *problem,
                                const calc_balance_options *options, calc_balance_solution *out);
 
@@ -78,9 +77,8 @@ typedef struct calc_balance_best {
 /** Search.
  *  @param below_s  calc_balance_options.below_s, or INFINITY
  *  @param out  feasible, share and bound_s are written, or stage and needs_bytes of the division
- *              that lacks least
- *  @return CALC_OK or CALC_ERR_NOMEM */
-calc_status calc_balance_chunks(const calc_balance_problem *problem, calc_balance_effort *effort,
-                                double below_s, calc_balance_solution *out);
+ *              that lacks least */
+void calc_balance_chunks(const calc_balance_problem *problem, calc_balance_effort *effort,
+                         double below_s, calc_balance_solution *out);
 
 #endif

@@ -74,6 +74,36 @@ static calc_status write_script(calc_output *out, const calc_framework *framewor
 
 enum { WORD_SIZE = 96 };
 
+/* Passes over the word in small letters at the beginning of a line, which says whose it is.
+ * @return whether it is of other frameworks, or of scripts where this one has a file, or of files
+ */
+static bool is_of_others(const calc_framework *framework, const char **line)
+{
+    size_t length = **line == '@' ? strspn(*line + 1, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+    if (length == 0 || (*line)[1 + length] != '@') {
+        return false;
+    }
+    const char *word = CALC_TEXT(WORD_SIZE, "%.*s", (int)length, *line + 1);
+    *line += length + 2;
+    return strcmp(word, framework->name) != 0 &&
+           strcmp(word, framework->syntax == CALC_SYNTAX_SHELL ? "script" : "file") != 0;
+}
+
+/* Whether a template has a mark in lines that are this framework's. */
+static bool has(const calc_framework *framework, const char *text, const char *mark)
+{
+    for (const char *at = text; (at = strstr(at, mark)) != NULL; at++) {
+        const char *line = at;
+        while (line > text && line[-1] != '\n') {
+            line--;
+        }
+        if (!is_of_others(framework, &line)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Passes over the marks at the beginning of a line. @return whether it is for others, and left out
  */
 static bool is_left_out(const pool *p, const char **line)
@@ -167,16 +197,13 @@ static const char each[] = "@EACH@\n", end[] = "@END@\n";
 static const char *find_template(const calc_launched *l)
 {
     const calc_framework *f = l->framework;
-    char names[2][64];
-    snprintf(names[0], sizeof names[0], "%s_%s", l->launcher, f->name);
-    snprintf(names[1], sizeof names[1], "%s_%s", l->launcher,
-             f->serves                        ? ""
-             : f->syntax == CALC_SYNTAX_SHELL ? "train"
-             : f->command                     ? "file"
-                                              : "");
+    bool trains = !f->serves && (f->syntax == CALC_SYNTAX_SHELL || f->command);
+    const char *own = CALC_TEXT(WORD_SIZE, "@%s@", f->name);
     for (int i = 0; i < 2; i++) {
-        const calc_embedded *file = calc_embedded_find(calc_launcher_list, names[i]);
-        if (file->name) {
+        const char *name = i == 0 ? f->name : f->serves ? "serve" : "train";
+        const calc_embedded *file = calc_embedded_find(
+            calc_launcher_list, CALC_TEXT(WORD_SIZE, "%s_%s", l->launcher, name));
+        if (file->name && (i == 0 || trains || (f->serves && strstr(file->bytes, own)))) {
             return file->bytes;
         }
     }
@@ -190,7 +217,7 @@ static const char *launch(const calc_launched *l, pool pools[CALC_POOL_COUNT], i
 {
     bool split = calc_framework_has_pools(l->framework, l->exec);
     const char *text = find_template(l);
-    bool starts = text && (!split || strstr(text, each));
+    bool starts = text && (!split || has(l->framework, text, each));
     *count = calc_export_servers(l->framework, l->exec, server);
     for (int i = 0; i < *count; i++) {
         if (place(&pools[i], l, &server[i], errors) != CALC_OK) {
@@ -200,7 +227,7 @@ static const char *launch(const calc_launched *l, pool pools[CALC_POOL_COUNT], i
         pools[i].mark[PREFILL] = split && i == CALC_POOL_PREFILL;
         pools[i].mark[DECODE] = split && i == CALC_POOL_DECODE;
         for (int k = SHARED; k <= SEVERAL; k++) {
-            starts = starts && (!pools[i].mark[k] || strstr(text, marks[k]));
+            starts = starts && (!pools[i].mark[k] || has(l->framework, text, marks[k]));
         }
     }
     if (!starts) {
@@ -241,7 +268,7 @@ calc_status calc_launcher_write(calc_output *out, const calc_launched *l, calc_e
         } else if (strncmp(line, end, strlen(end)) == 0) {
             at = at + 1 < count ? at + 1 : 0;
             next = at > 0 ? again : next;
-        } else if (!is_left_out(&pools[at], &line)) {
+        } else if (!is_of_others(l->framework, &line) && !is_left_out(&pools[at], &line)) {
             status = write_line(out, l->framework, &pools[at], line, next, errors);
         }
     }

@@ -1,7 +1,7 @@
 /** @file launcher.h  Puts the script or the file of an export into a job of a cluster, by the
- * templates in launchers/: LAUNCHER_FRAMEWORK.txt, LAUNCHER_train.txt of other scripts that train,
- * LAUNCHER_file.txt of files for which the framework has a .command. A new launcher, or a launcher
- * for another framework, is a file.
+ * templates in launchers/: LAUNCHER_FRAMEWORK.txt; else LAUNCHER_serve.txt of the engines that it
+ * names, and LAUNCHER_train.txt of scripts that train, and of files for which the framework has a
+ * .command. A new launcher is a file; for another engine it is lines of one.
  *
  * In a template these words stand for: @NAME@, @TITLE@ the framework; @NODES@, @OTHERS@, @PER_NODE@
  * nodes, those but the first, processors of one; @SERVERS@ servers that do not know of each other,
@@ -10,7 +10,9 @@
  * @COMMAND@ and @SUFFIX@ the framework's .command and the ending of its files; @SCRIPT@ the script
  * or the file of a server, indented as the word is; @OPTIONS@ its options as a list.
  *
- * A line that begins with marks is for some layouts: @ONE@ on one node, @MANY@ on several; of these
+ * A line that begins with the name of a framework, as @vllm@, is for it alone, with @script@ and
+ * @file@ for those. A line that begins with marks, or has them next, is for some layouts: @ONE@ on
+ * one node, @MANY@ on several; of these
  * @SPLIT@ every replica on several, @WIDE@ more than one such, which share experts, @SHARED@ such
  * that are each on a node; @SEVERAL@ several servers. What is SHARED, WIDE or SEVERAL is only
  * started by a template that says so. Lines from @EACH@ to @END@ are written for each pool of a

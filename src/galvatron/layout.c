@@ -541,19 +541,8 @@ typedef struct reader {
 static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
                          const char *text)
 {
-    /* The byte at which the value of a setting starts. The setting's place is the place of its key.
-     */
-    size_t at = 0;
-    for (int line = 1; line < s->line && at < r->length; at++) {
-        line += r->text[at] == '\n';
-    }
-    calc_json_token key = calc_json_scan(r->text, r->length, at);
-    while (key.type != CALC_JSON_END &&
-           calc_json_scan_place(r->text, r->length, key.start).column < s->column) {
-        key = calc_json_scan(r->text, r->length, key.end);
-    }
-    calc_json_token colon = calc_json_scan(r->text, r->length, key.end);
-    size_t start = calc_json_scan(r->text, r->length, colon.end).start;
+    size_t start = 0, end;
+    (void)calc_json_span(r->text, r->length, CALC_TEXT(64, "/%s", s->key), &start, &end);
     bool quoted = start < r->length && r->text[start] == '"';
     calc_json_place place =
         calc_json_scan_place(r->text, r->length, start + (quoted ? 1 + offset : 0));

@@ -251,9 +251,7 @@ static calc_json_number_use take(void *context, const char *const *key, int dept
                                    : parse(rows, key[0], &row);
     if (value) {
         row.number = *value;
-        if (!CALC_PUSH(rows->item, rows->count, rows->capacity, &row)) {
-            return CALC_JSON_NUMBER_NO_ROOM;
-        }
+        CALC_ADD(rows->item, rows->count, rows->capacity, &row);
     }
     return use;
 }

@@ -30,8 +30,8 @@ static void take(walk_state *w, int depth, const json_t *value)
         calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "%s is out of range, expected at most %g",
                              calc_json_value_number_shown(value), MOST);
-    } else if (r->take(r->context, w->key, depth, &number) == CALC_JSON_NUMBER_NO_ROOM) {
-        calc_errors_no_memory(&w->report.found);
+    } else {
+        r->take(r->context, w->key, depth, &number);
     }
 }
 

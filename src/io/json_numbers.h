@@ -10,8 +10,7 @@ typedef enum calc_json_number_use {
     CALC_JSON_NUMBER_IGNORED, /**< whatever it is */
     CALC_JSON_NUMBER_INSIDE,  /**< it must be an object; its members are asked for */
     CALC_JSON_NUMBER_TAKEN,   /**< it must be a number */
-    CALC_JSON_NUMBER_REFUSED, /**< its key is wrong */
-    CALC_JSON_NUMBER_NO_ROOM  /**< memory is short for its value */
+    CALC_JSON_NUMBER_REFUSED  /**< its key is wrong */
 } calc_json_number_use;
 
 enum { CALC_JSON_NUMBERS_DEPTH = 4 /**< of members that are asked for */ };

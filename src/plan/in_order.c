@@ -7,7 +7,7 @@
 typedef struct pieces {
     bool (*begin)(void *context, size_t at);
     void (*work)(void *context, size_t at);
-    bool (*settle)(void *context, size_t at);
+    void (*settle)(void *context, size_t at);
     void *context;
     pthread_mutex_t lock;   /* of begin, of settle and of what follows */
     pthread_cond_t is_done; /* a piece */
@@ -21,7 +21,7 @@ static bool settle_first(pieces *p)
     size_t at = p->settled % CALC_IN_ORDER;
     bool done = p->done[at];
     if (done) {
-        p->ended = !p->settle(p->context, at) || p->ended;
+        p->settle(p->context, at);
         p->settled++;
     }
     return done;
@@ -55,7 +55,7 @@ static void follow(void *context, size_t thread)
 }
 
 void calc_in_order(int threads, bool (*begin)(void *context, size_t at),
-                   void (*work)(void *context, size_t at), bool (*settle)(void *context, size_t at),
+                   void (*work)(void *context, size_t at), void (*settle)(void *context, size_t at),
                    void *context)
 {
     pieces p = {.begin = begin, .work = work, .settle = settle, .context = context};

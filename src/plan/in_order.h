@@ -12,11 +12,11 @@ enum { CALC_IN_ORDER = 8 };
 
 /** @param begin   pose the next piece in a place below CALC_IN_ORDER; false: there is no other
  *  @param work    on it; on several threads at once
- *  @param settle  what was found, in the order in which pieces began; false: begin no other
+ *  @param settle  what was found, in the order in which pieces began
  *  @param context of all three; begin and settle have it to themselves
  *  @param threads 0: as many as the machine has */
 void calc_in_order(int threads, bool (*begin)(void *context, size_t at),
-                   void (*work)(void *context, size_t at), bool (*settle)(void *context, size_t at),
+                   void (*work)(void *context, size_t at), void (*settle)(void *context, size_t at),
                    void *context);
 
 #endif

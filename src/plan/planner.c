@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "balance/relaxed.h"
-#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/make.h"
 #include "model/stages/stages.h"
 #include "parallel.h"
 #include "plan/in_order.h"
@@ -71,7 +71,6 @@ typedef struct placed_list {
     planner_candidate *item;
     size_t count, room;
     bool is_even; /* the best of a sweep have this layout */
-    bool failed;  /* without memory */
 } placed_list;
 
 /* A list under construction. */
@@ -81,7 +80,6 @@ typedef struct maker {
     placed_list *places; /* [execs] */
     bool placing_evens;  /* of the layouts with equal stages, or of all others */
     calc_planner_stop *stop;
-    bool failed;
 } maker;
 
 static bool is_late(maker *m)
@@ -93,10 +91,9 @@ static bool is_late(maker *m)
     return late;
 }
 
-static void add_exec(maker *m, const calc_exec *e)
+static void add_exec(planner_list *out, const calc_exec *e)
 {
-    planner_list *out = m->out;
-    m->failed = !CALC_PUSH(out->exec, out->execs, out->exec_room, e) || m->failed;
+    CALC_ADD(out->exec, out->execs, out->exec_room, e);
 }
 
 /* calc_worker_visit: all layouts of a row that networks connect, with every number of chunks that a
@@ -105,8 +102,7 @@ static void visit_row(void *context, const calc_worker_place *place)
 {
     maker *m = context;
     for (uint64_t i = place->first;
-         i < place->worker->counts.total && !m->failed && (m->out->execs == 0 || !is_late(m));
-         i++) {
+         i < place->worker->counts.total && (m->out->execs == 0 || !is_late(m)); i++) {
         calc_exec e;
         calc_verdict verdict = calc_worker_decode(place, i - place->first, &e);
         int64_t most =
@@ -115,7 +111,7 @@ static void visit_row(void *context, const calc_worker_place *place)
             e.pipeline_interleaving = v;
             if (calc_stages_rounds_fit(&e) &&
                 calc_space_has(m->planner->space, CALC_AXIS_pipeline_interleaving, v)) {
-                add_exec(m, &e);
+                add_exec(m->out, &e);
             }
         }
     }
@@ -144,8 +140,8 @@ static bool visit_place(void *context, const calc_planner_place *place)
     planner_candidate c = {
         p->exec, *place,
         calc_balance_least_total_s(chip, p->problem, calc_balance_quick_s(p->problem)), LAST, NULL};
-    list->failed = !CALC_PUSH(list->item, list->count, list->room, &c);
-    return !list->failed;
+    CALC_ADD(list->item, list->count, list->room, &c);
+    return true;
 }
 
 static void place_exec(void *context, size_t i)
@@ -154,10 +150,8 @@ static void place_exec(void *context, size_t i)
     if (m->places[i].is_even != m->placing_evens || (!m->planner->only && is_late(m))) {
         return;
     }
-    placing p = {m, i, malloc(sizeof *p.layouts), malloc(sizeof *p.problem)};
-    m->places[i].failed = !p.layouts || !p.problem;
-    if (p.layouts && p.problem &&
-        calc_planner_layouts_of(m->planner, &m->out->exec[i], p.layouts)) {
+    placing p = {m, i, calc_make(1, sizeof *p.layouts), calc_make(1, sizeof *p.problem)};
+    if (calc_planner_layouts_of(m->planner, &m->out->exec[i], p.layouts)) {
         calc_planner_places(m->planner, &m->out->exec[i], visit_place, &p);
     }
     free(p.layouts);
@@ -181,7 +175,7 @@ static void add_even(maker *m, int chip, const calc_exec *e)
     planner_even_layout even = {
         .layout = *e, .chip = chip, .exec = SIZE_MAX, .candidate = SIZE_MAX};
     calc_run(m->planner->app, &m->planner->chip[chip].system, e, CALC_COMPAT_NONE, &even.stats);
-    m->failed = !CALC_PUSH(out->even, out->evens, out->even_room, &even) || m->failed;
+    CALC_ADD(out->even, out->evens, out->even_room, &even);
 }
 
 /* calc_sweep_options.progress: a plan has a layout at least. */
@@ -244,7 +238,7 @@ static calc_status sweep_chips(maker *m, calc_errors *errors)
             add_even(m, chip, &even);
         }
     }
-    return m->failed ? calc_errors_no_memory(errors) : status;
+    return status;
 }
 
 /* Find the layouts with equal stages among those of the list: of those without a part that every
@@ -347,11 +341,11 @@ static calc_status list_candidates(maker *m, calc_errors *errors)
     calc_status status = CALC_OK;
     if (p->only) {
         calc_exec e = *p->only;
-        add_exec(m, &e);
+        add_exec(m->out, &e);
         e.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
         e.strategy.recompute_modules = 0;
         if (p->recompute && calc_planner_keeps_part(p->only)) {
-            add_exec(m, &e);
+            add_exec(m->out, &e);
         }
     } else {
         calc_space listed = *p->space; /* borrows its values */
@@ -381,10 +375,10 @@ static calc_status list_candidates(maker *m, calc_errors *errors)
             "their order, or say how many there are of each",
             MOST_PLACES, p->chips);
     }
-    m->places = calloc(out->execs + 1, sizeof *m->places);
-    if (status != CALC_OK || m->failed || !m->places) {
-        return calc_errors_status(errors, status != CALC_OK ? status : CALC_ERR_NOMEM);
+    if (status != CALC_OK) {
+        return calc_errors_status(errors, status);
     }
+    m->places = calc_make(out->execs, sizeof *m->places);
     find_evens(m);
     for (int turn = 0; turn < 2; turn++) {
         m->placing_evens = turn == 0;
@@ -392,13 +386,9 @@ static calc_status list_candidates(maker *m, calc_errors *errors)
     }
     size_t count = 0;
     for (size_t i = 0; i < out->execs; i++) {
-        m->failed = m->failed || m->places[i].failed;
         count += m->places[i].count;
     }
-    out->candidate = calloc(count + 1, sizeof *out->candidate);
-    if (m->failed || !out->candidate) {
-        return calc_errors_no_memory(errors);
-    }
+    out->candidate = calc_make(count, sizeof *out->candidate);
     for (size_t i = 0; i < out->execs; i++) {
         for (size_t k = 0; k < m->places[i].count; k++) {
             out->candidate[out->count++] = m->places[i].item[k];
@@ -434,11 +424,9 @@ typedef struct search {
     size_t kept;   /* at most */
     double best_s; /* of them, before they are polished, */
     calc_planner_stop stop;
-    atomic_bool no_memory; /* to find whether a framework runs a layout, or to polish one */
-    size_t next;           /* candidate */
-    bool failed;           /* to balance one, without memory */
-    bool left;             /* one that was begun, when it was late */
-    struct {               /* a candidate that is balanced, */
+    size_t next; /* candidate */
+    bool left;   /* one that was begun, when it was late */
+    struct {     /* a candidate that is balanced, */
         size_t candidate;
         double limit_s, start_s; /* with what was known when it began, */
         bool begun, any, lacking;
@@ -458,14 +446,9 @@ static double start_limit_of(const search *s)
     return !s->planner->runs ? 0 : r->starts ? r->start.stats.total_time : INFINITY;
 }
 
-static bool is_run(search *s, int chip, const calc_exec *exec)
+static bool is_run(const search *s, int chip, const calc_exec *exec)
 {
-    bool runs;
-    if (s->planner->runs(s->planner->runs_context, chip, exec, &runs) != CALC_OK) {
-        atomic_store(&s->no_memory, true);
-        return false;
-    }
-    return runs;
+    return s->planner->runs(s->planner->runs_context, chip, exec);
 }
 
 /* Whether a framework may run divisions of a candidate: that with as many blocks everywhere. */
@@ -508,11 +491,7 @@ static void balance(void *context, size_t i)
                                                       lacks */
         return;
     }
-    calc_planner_bench *bench = malloc(sizeof *bench);
-    s->at[i].outcome = CALC_PLANNER_NO_MEMORY;
-    if (!bench) {
-        return;
-    }
+    calc_planner_bench *bench = calc_make(1, sizeof *bench);
     const calc_balance_options effort = {.evaluations = chunks ? EFFORT_CHUNKS : EFFORT_LINE,
                                          .stop = calc_planner_stop_asked,
                                          .context = &s->stop};
@@ -604,7 +583,7 @@ static bool begin(void *context, size_t at)
     return true;
 }
 
-static bool settle(void *context, size_t at)
+static void settle(void *context, size_t at)
 {
     search *s = context;
     calc_planner_result *r = s->out;
@@ -632,9 +611,6 @@ static bool settle(void *context, size_t at)
             r->lacking = s->list.exec[s->list.candidate[s->at[at].candidate].exec];
         }
         break;
-    case CALC_PLANNER_NO_MEMORY:
-        s->failed = true;
-        break;
     case CALC_PLANNER_SLOWER:
         r->bound_s = fmin(r->bound_s, f->bound_s);
         calc_planner_know_bound(r, f);
@@ -642,7 +618,6 @@ static bool settle(void *context, size_t at)
     case CALC_PLANNER_UNBALANCED:
         break;
     }
-    return !s->failed;
 }
 
 /* Balance one again with more effort, if a division of it may be the best. */
@@ -660,24 +635,16 @@ static void polish_one(void *context, size_t i)
         .within = i == 0 ? s->planner->within : 0,
         .stop = calc_planner_stop_asked,
         .context = &s->stop};
-    calc_planner_found *again = malloc(sizeof *again);
-    calc_planner_bench *bench = malloc(sizeof *bench);
-    calc_planner_outcome outcome = CALC_PLANNER_NO_MEMORY;
-    if (again && bench) {
-        *again = (calc_planner_found){.candidate = f->candidate};
-        outcome =
-            calc_planner_balance(s->planner, &f->base, &f->place, INFINITY, &effort, bench, again);
-        if (outcome == CALC_PLANNER_FOUND && again->stats.total_time <= f->stats.total_time &&
-            (i < r->count || is_run(s, again->chip, &again->exec))) {
-            *f = *again;
-        } else if (outcome != CALC_PLANNER_NO_MEMORY && isfinite(again->bound_s)) {
-            f->bound_s = fmax(f->bound_s, fmin(again->bound_s, f->stats.total_time));
-        }
+    calc_planner_found again = {.candidate = f->candidate};
+    calc_planner_bench *bench = calc_make(1, sizeof *bench);
+    if (calc_planner_balance(s->planner, &f->base, &f->place, INFINITY, &effort, bench, &again) ==
+            CALC_PLANNER_FOUND &&
+        again.stats.total_time <= f->stats.total_time &&
+        (i < r->count || is_run(s, again.chip, &again.exec))) {
+        *f = again;
+    } else if (isfinite(again.bound_s)) {
+        f->bound_s = fmax(f->bound_s, fmin(again.bound_s, f->stats.total_time));
     }
-    if (outcome == CALC_PLANNER_NO_MEMORY) {
-        atomic_store(&s->no_memory, true);
-    }
-    free(again);
     free(bench);
 }
 
@@ -722,7 +689,6 @@ static calc_status search_all(search *s, calc_errors *errors)
         double least_s = least_bound_s(s, s->next);
         r->bound_s = fmin(r->bound_s, least_s);
         r->complete = !s->left && (least_s == INFINITY || !atomic_load(&s->stop.stopped));
-        status = s->failed ? calc_errors_no_memory(errors) : CALC_OK;
     }
     if (atomic_load(&s->list.cut)) {
         r->complete = false;
@@ -736,9 +702,6 @@ static calc_status search_all(search *s, calc_errors *errors)
                 : "that no chip can run, or that has more stages than there are processors for");
     }
     polish(s);
-    if (status == CALC_OK && atomic_load(&s->no_memory)) {
-        status = calc_errors_no_memory(errors);
-    }
     for (size_t i = 0; i < r->count; i++) {
         double bound_s = r->found[i].bound_s;
         r->bound_s = bound_s > 0 ? fmin(r->bound_s, bound_s) : r->bound_s;
@@ -750,19 +713,13 @@ static calc_status search_all(search *s, calc_errors *errors)
 calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,
                              calc_errors *errors)
 {
-    search *s = calloc(1, sizeof *s);
-    size_t kept = planner->top > KEPT ? planner->top : KEPT;
-    *out = (calc_planner_result){.found = calloc(kept + 1, sizeof *out->found)};
-    calc_status status;
-    if (s && out->found) {
-        s->planner = planner;
-        calc_planner_stop_begin(&s->stop, planner);
-        s->out = out;
-        s->kept = kept;
-        status = search_all(s, errors);
-    } else {
-        status = calc_errors_no_memory(errors);
-    }
+    search *s = calc_make(1, sizeof *s);
+    s->kept = planner->top > KEPT ? planner->top : KEPT;
+    *out = (calc_planner_result){.found = calc_make(s->kept + 1, sizeof *out->found)};
+    s->planner = planner;
+    s->out = out;
+    calc_planner_stop_begin(&s->stop, planner);
+    calc_status status = search_all(s, errors);
     free(s);
     return status;
 }

@@ -55,9 +55,8 @@ typedef struct calc_planner {
     /** True: stop. Called by one thread at a time. */
     bool (*progress)(void *context, const calc_planner_progress *progress);
     /** Find whether a framework runs a layout on a chip: the best of these is found, too. Called by
-     *  several threads at once. NULL: nobody asks.
-     *  @return CALC_OK, or CALC_ERR_NOMEM, with which the search ends */
-    calc_status (*runs)(const void *context, int chip, const calc_exec *exec, bool *runs);
+     *  several threads at once. NULL: nobody asks. */
+    bool (*runs)(const void *context, int chip, const calc_exec *exec);
     void *context;            /**< of progress, */
     const void *runs_context; /**< and of runs */
 } calc_planner;
@@ -153,8 +152,8 @@ bool calc_planner_stop_asked(void *stop);
 void calc_planner_know_bound(calc_planner_result *result, const calc_planner_found *found);
 
 /** Search.
- *  @return CALC_OK, also if nothing fits or nothing is found in time; CALC_ERR_NOMEM; CALC_ERR_RULE
- *          if planner->only cannot be balanced. One error is added. */
+ *  @return CALC_OK, also if nothing fits or nothing is found in time; CALC_ERR_NOMEM of a sweep;
+ *          CALC_ERR_RULE if planner->only cannot be balanced. One error is added. */
 CALC_MUST_USE calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,
                                            calc_errors *errors);
 

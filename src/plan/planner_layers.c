@@ -117,7 +117,7 @@ static void solve(void *context, size_t at)
     }
 }
 
-static bool settle(void *context, size_t at)
+static void settle(void *context, size_t at)
 {
     search *s = context;
     calc_planner_result *r = s->out;
@@ -128,7 +128,6 @@ static bool settle(void *context, size_t at)
         calc_planner_take(r, s->planner->top, f);
     }
     calc_planner_know_bound(r, f);
-    return true;
 }
 
 calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_result *out,

@@ -309,9 +309,7 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
             (limit_s - none_s) / (calc_balance_least_total_s(b->chip, &b->problem, 1) - none_s);
         options.evaluations = look == 0 ? QUICK : effort->evaluations;
         options.within = look == 0 || f->rounds > 0 ? 0 : effort->within;
-        if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
-            return CALC_PLANNER_NO_MEMORY;
-        }
+        calc_balance_solve(&b->problem, &options, &b->solution);
         if (f->rounds == 0) { /* bounds under tightened limits do not hold in general */
             f->bound_s =
                 fmax(f->bound_s, calc_balance_least_total_s(b->chip, &b->problem, s->bound_s));
@@ -320,7 +318,8 @@ static calc_planner_outcome solve(const calc_balance_options *effort, double lim
             return s->beyond && s->bound_s < INFINITY ? CALC_PLANNER_SLOWER : CALC_PLANNER_NO_ROOM;
         }
         f->proven = s->proven && f->rounds == 0;
-        f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
+        f->planned_s =
+            calc_balance_step_of(b->chip, &b->problem, s->share, s->answer.step_s).total_s;
         if (f->bound_s >= limit_s || f->planned_s >= limit_s * (look > 0 ? 1
                                                                 : line   ? NEAR_LINE
                                                                          : NEAR_CHUNKS)) {
@@ -341,9 +340,6 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     }
     b->problem.chip = b->chip;
     b->problem.least_end_s = calc_balance_least_end_s(b->chip, &b->problem);
-    if (b->problem.least_end_s < 0) {
-        return CALC_PLANNER_NO_MEMORY;
-    }
     f->base = *exec;
     f->place = *place;
     f->bound_s =

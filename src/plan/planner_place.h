@@ -54,10 +54,9 @@ typedef struct calc_planner_bench {
 
 typedef enum calc_planner_outcome {
     CALC_PLANNER_FOUND,
-    CALC_PLANNER_SLOWER,     /**< than the limit */
-    CALC_PLANNER_NO_ROOM,    /**< nothing fits; bench->solution has the need of a stage */
-    CALC_PLANNER_UNBALANCED, /**< not linear, not legal, or too large to be listed */
-    CALC_PLANNER_NO_MEMORY
+    CALC_PLANNER_SLOWER,    /**< than the limit */
+    CALC_PLANNER_NO_ROOM,   /**< nothing fits; bench->solution has the need of a stage */
+    CALC_PLANNER_UNBALANCED /**< not linear, not legal, or too large to be listed */
 } calc_planner_outcome;
 
 /** The best of a layout with equal stages on one chip: blocks divided evenly, or with embedding and

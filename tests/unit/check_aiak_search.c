@@ -399,19 +399,17 @@ CALC_TEST(peak_rates_divide_70b_as_published)
 static void answer(const char *said, FILE *out)
 {
     char text[128] = "", complaint[256];
-    int64_t procs = 0;
-    calc_aiak_gpus gpus;
-    sscanf(said, "%" SCNd64 " %127s", &procs, text);
-    if (!calc_aiak_gpus_parse(text, &gpus, complaint, sizeof complaint)) {
+    calc_aiak_task of = {0};
+    sscanf(said, "%" SCNd64 " %127s", &of.gpus, text);
+    if (!calc_aiak_chips_parse(text, &of, complaint, sizeof complaint)) {
         fprintf(out, "%s\n", complaint);
         return;
     }
-    for (int i = 0; i < gpus.count; i++) {
-        fprintf(out, "%s: %jd; ", gpus.of[i].chip, (intmax_t)gpus.of[i].most);
+    for (int i = 0; i < of.chips; i++) {
+        fprintf(out, "%s: %jd; ", of.chip[i], (intmax_t)of.most[i]);
     }
     fprintf(out, "%s\n",
-            calc_aiak_gpus_suffice(&gpus, procs, complaint, sizeof complaint) ? "enough"
-                                                                              : complaint);
+            calc_aiak_chips_suffice(&of, complaint, sizeof complaint) ? "enough" : complaint);
 }
 
 const calc_test_frame calc_tests = {
@@ -440,7 +438,8 @@ static calc_aiak_strategy strategy;
 static void guide_strategy(void)
 {
     static const int layers[] = {3, 11, 11, 11, 11, 11, 11, 11};
-    task = (calc_aiak_task){.app = &the_app, .chips = 2, .batch = 1024, .sequence = 4096};
+    task = (calc_aiak_task){
+        .app = &the_app, .chips = 2, .chip = {"a800", "h800"}, .batch = 1024, .sequence = 4096};
     memset(&strategy, 0, sizeof strategy);
     strategy.sizes = (calc_aiak_sizes){8, 2, 1, 16};
     strategy.chain = (calc_aiak_chain){.kinds = 2, .chip = {0, 1}, .stages = {1, 7}};
@@ -452,7 +451,7 @@ static void guide_strategy(void)
 }
 
 static const calc_aiak_text mixed = {
-    .model = "llama2-70b", .chip = {"a800", "h800"}, .rms = true, .rope = true, .task = &task};
+    .model = "llama2-70b", .rms = true, .rope = true, .task = &task};
 
 static void assert_text(const calc_aiak_text *text, bool json, const char *want)
 {

@@ -227,13 +227,13 @@ static bool keep(void *context, const char *piece, size_t count)
 static void write_program(void)
 {
     length = 0;
-    ck_assert_int_eq(calc_mps_program(&milp, keep, NULL), CALC_OK);
+    ck_assert(calc_mps_program(&milp, keep, NULL));
 }
 
 static void write_names(void)
 {
     length = 0;
-    ck_assert_int_eq(calc_mps_names(&milp, keep, NULL), CALC_OK);
+    ck_assert(calc_mps_names(&milp, keep, NULL));
 }
 
 /* ---- Text -------------------------------------------------------------------------------------*/
@@ -368,10 +368,10 @@ CALC_TEST(text_that_is_not_taken_is_an_error)
     build(&p);
     for (int lines = 0; lines < 20; lines++) {
         int left = lines;
-        ck_assert_int_eq(calc_mps_program(&milp, stop_after, &left), CALC_ERR_IO);
+        ck_assert(!calc_mps_program(&milp, stop_after, &left));
         ck_assert_int_eq(left, -1); /* nothing is written after that */
         left = lines;
-        ck_assert_int_eq(calc_mps_names(&milp, stop_after, &left), CALC_ERR_IO);
+        ck_assert(!calc_mps_names(&milp, stop_after, &left));
         ck_assert_int_eq(left, -1);
     }
     calc_milp_free(&milp);

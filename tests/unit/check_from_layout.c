@@ -124,7 +124,7 @@ static bool check(const shipped_case *c, calc_activation_recompute of)
     calc_balance_answer answer;
     ck_assert_int_eq(calc_balance_evaluate(&problem, share, &answer), CALC_OK);
     if (same_forward(&base, &t.placed.recipe[0])) {
-        double total_s = calc_balance_total_s(&chip, &problem, share, answer.step_s);
+        double total_s = calc_balance_step_of(&chip, &problem, share, answer.step_s).total_s;
         assert_close(answer.step_s, t.closed_s / (1 + stats.pipeline_closed_form_error), "step",
                      -1);
         assert_close(total_s, stats.total_time, "total", -1);
@@ -267,9 +267,9 @@ CALC_TEST(stages_are_those_of_their_chips)
     for (int i = 0; i < 4; i++) {
         share[i].layers[1] = 8;
     }
-    double reduced_s = calc_balance_total_s(chip, &problem, share, 0);
+    double reduced_s = calc_balance_step_of(chip, &problem, share, 0).total_s;
     ck_assert_ptr_null(calc_balance_of_layouts(chip, 1, NULL, &problem));
-    double fast_reduced_s = calc_balance_total_s(chip, &problem, share, 0);
+    double fast_reduced_s = calc_balance_step_of(chip, &problem, share, 0).total_s;
     ck_assert_double_gt(reduced_s - slow.step_overhead_s,
                         2 * (fast_reduced_s - c.system.step_overhead_s));
 }

@@ -571,7 +571,7 @@ static double bound_check(const shipped_case *c)
         print_problem(c);
         ck_abort_msg("the bound %.17g is above the step %.17g", bound_s, step_s);
     }
-    double total_s = calc_balance_total_s(on, &problem, solution.share, step_s);
+    double total_s = calc_balance_step_of(on, &problem, solution.share, step_s).total_s;
     double least_s = calc_balance_least_total_s(on, &problem, bound_s);
     ck_assert_double_le(least_s, total_s * (1 + 1e-9));
     ck_assert_double_ge(least_s, bound_s);

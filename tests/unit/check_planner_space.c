@@ -82,7 +82,6 @@ static bool balance_place(void *context, const calc_planner_place *place)
     calc_planner_found f;
     calc_planner_outcome outcome =
         calc_planner_balance(&c.planner, &a->exec, place, INFINITY, &effort, &a->bench, &f);
-    ck_assert_int_ne(outcome, CALC_PLANNER_NO_MEMORY);
     ck_assert_int_ne(outcome, CALC_PLANNER_SLOWER);
     a->candidates += outcome != CALC_PLANNER_UNBALANCED;
     a->found += outcome == CALC_PLANNER_FOUND;
@@ -313,18 +312,11 @@ CALC_TEST(of_layouts_whose_rows_read_alike_the_quickest_is_listed)
 }
 
 /* calc_planner.runs */
-static calc_status has_two_stages(const void *context, int chip, const calc_exec *e, bool *runs)
+static bool has_two_stages(const void *context, int chip, const calc_exec *e)
 {
     ck_assert_ptr_eq(context, &c);
     ck_assert_int_eq(chip, 0);
-    *runs = e->pipeline_par == 2 && e->strategy.tensor_par == 1;
-    return CALC_OK;
-}
-
-static calc_status has_no_memory(const void *context, int chip, const calc_exec *e, bool *runs)
-{
-    *runs = context && chip == 0 && e->pipeline_par == 2;
-    return CALC_ERR_NOMEM;
+    return e->pipeline_par == 2 && e->strategy.tensor_par == 1;
 }
 
 /* The quickest that runs, however many are quicker and do not. */
@@ -348,19 +340,6 @@ CALC_TEST(the_best_that_runs_is_found_beside_the_best)
     calc_planner_result_free(&two);
     calc_planner_result_free(&r);
     calc_planner_result_free(&all_of_it);
-    release();
-}
-
-CALC_TEST(without_memory_to_ask_whether_a_framework_runs_it_there_is_no_plan)
-{
-    make(1, 1);
-    c.planner.runs = has_no_memory;
-    c.planner.runs_context = &c;
-    calc_planner_result r;
-    calc_errors errors = {0};
-    ck_assert_int_eq(calc_planner_run(&c.planner, &r, &errors), CALC_ERR_NOMEM);
-    ck_assert_int_eq(errors.item[0].status, CALC_ERR_NOMEM);
-    calc_planner_result_free(&r);
     release();
 }
 

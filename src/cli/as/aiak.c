@@ -1,11 +1,9 @@
 #include "cli/as/aiak_text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "aiak/pipeline.h"
 #include "base/error.h"
@@ -45,7 +43,7 @@ static void put_stages(calc_put *put, const calc_aiak_text *text, const calc_aia
     calc_putf(put, "pipeline-stage-chips: [");
     for (int i = 0; i < chain->kinds; i++) {
         for (int k = 0; k < (chain->kinds > 1 ? chain->stages[i] : 1); k++) {
-            put_word(put, text->chip[chain->chip[i]]);
+            put_word(put, text->task->chip[chain->chip[i]]);
         }
     }
     calc_put_close(put);
@@ -95,7 +93,7 @@ static void put_strategy(calc_put *put, const calc_aiak_text *text, const calc_a
     put_float(put, "sim_total_time_s", s->step.total_s);
     calc_putf(put, "chip-order: ["); /* of this list and those of recomputation */
     for (int i = 0; i < s->chain.kinds; i++) {
-        put_word(put, text->chip[s->chain.chip[i]]);
+        put_word(put, text->task->chip[s->chain.chip[i]]);
     }
     calc_putf(put, "], max-use-mem-size: [");
     for (int i = 0; i < s->chain.kinds; i++) {
@@ -141,7 +139,7 @@ static bool exec_of(const calc_aiak_text *text, const calc_aiak_strategy *strate
     int stage = 0;
     calc_aiak_exec(task, &strategy->sizes, CALC_BALANCE_NONE, out);
     for (int i = 0; i < chain->kinds; i++) {
-        int chip = calc_stage_list_chip(&out->stages, text->chip[chain->chip[i]]);
+        int chip = calc_stage_list_chip(&out->stages, text->task->chip[chain->chip[i]]);
         out->stages.system[chip - 1] = task->system[chain->chip[i]];
         for (int k = 0; k < chain->stages[i]; k++, stage++) {
             const calc_balance_share *share = &strategy->share[stage];
@@ -175,20 +173,20 @@ static calc_status write_trace(const calc_aiak_text *text, const calc_aiak_strat
                                "a trace of %jd micro-batches on %d stages is too long",
                                microbatches, sizes->stages);
     }
-    if (mkdir("cache", 0777) != 0 && errno != EEXIST) {
-        return calc_errors_add(errors, CALC_ERR_IO, CALC_KIND_NONE, NULL, NULL,
-                               "cannot make the folder ./cache: %s", strerror(errno));
+    calc_status status = calc_as_make_folder("cache", errors);
+    if (status != CALC_OK) {
+        return status;
     }
     calc_inputs *in = calc_make(1, sizeof *in); /* too large for a stack */
     in->app = *text->task->app;
     in->system = *text->task->system[strategy->chain.chip[0]];
-    const char *const names[] = {text->model, text->chip[strategy->chain.chip[0]], "aiak"};
+    const char *const names[] = {text->model, text->task->chip[strategy->chain.chip[0]], "aiak"};
     for (int kind = 0; kind < CALC_INPUTS; kind++) {
         snprintf(in->input[kind].name, sizeof in->input[kind].name, "%s", names[kind]);
     }
     snprintf(path, sizeof path, "cache/%s_%jd_pp%d_tp%d_mbs%d_rank%d.json", text->model,
              text->task->gpus, sizes->stages, sizes->tensor_par, sizes->microbatch, rank + 1);
-    calc_status status =
+    status =
         exec_of(text, strategy, &in->exec)
             ? calc_trace_write(path, in, 0, errors)
             : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
@@ -242,7 +240,6 @@ typedef struct plan {
     calc_app app;
     calc_system system[CALC_AIAK_CHIPS];
     calc_input input;
-    calc_aiak_gpus gpus;
     calc_aiak_task task;
     calc_aiak_text text;
     calc_aiak_strategy *best;
@@ -273,8 +270,8 @@ static bool check_numbers(plan *p, char *complaint, size_t size)
 static bool check_gpus(plan *p, char *complaint, size_t size)
 {
     char why[256];
-    if (calc_aiak_gpus_parse(calc_opt_value(p->flags, OPT_INFOS), &p->gpus, why, sizeof why) &&
-        calc_aiak_gpus_suffice(&p->gpus, p->task.gpus, why, sizeof why)) {
+    if (calc_aiak_chips_parse(calc_opt_value(p->flags, OPT_INFOS), &p->task, why, sizeof why) &&
+        calc_aiak_chips_suffice(&p->task, why, sizeof why)) {
         return true;
     }
     snprintf(complaint, size, "--gpu-infos: %s", why);
@@ -287,11 +284,11 @@ static bool take_files(plan *p, char *complaint, size_t size)
     const char *list = calc_opt_value(p->flags, OPT_CHIP_FILES);
     for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
         int length = (int)strcspn(list, ","), named = (int)strcspn(list, "=,"), i = 0;
-        while (i < p->gpus.count && (strncmp(list, p->gpus.of[i].chip, (size_t)named) != 0 ||
-                                     p->gpus.of[i].chip[named])) {
+        while (i < p->task.chips &&
+               (strncmp(list, p->task.chip[i], (size_t)named) != 0 || p->task.chip[i][named])) {
             i++;
         }
-        if (i == p->gpus.count || named + 1 >= length) {
+        if (i == p->task.chips || named + 1 >= length) {
             snprintf(complaint, size,
                      "--chip-files: \"%.*s\" is not TYPE=FILE of a type in --gpu-infos", length,
                      list);
@@ -306,7 +303,7 @@ static bool take_files(plan *p, char *complaint, size_t size)
 
 static calc_status load_chip(plan *p, int i, calc_errors *errors)
 {
-    const char *chip = p->gpus.of[i].chip;
+    const char *chip = p->task.chip[i];
     const char *own = strcmp(chip, "h100") == 0 ? "h100_sxm" : chip;
     calc_status status = calc_input_load(&p->input, CALC_KIND_SYSTEM, &p->system[i],
                                          *p->file[i] ? p->file[i] : own, errors);
@@ -322,8 +319,6 @@ static calc_status load_chip(plan *p, int i, calc_errors *errors)
     calc_network *last = &p->system[i].networks[p->system[i].networks_count - 1];
     last->size = last->size < p->task.gpus ? p->task.gpus : last->size;
     p->task.system[i] = &p->system[i];
-    p->task.most[i] = p->gpus.of[i].most;
-    p->text.chip[i] = chip;
     return CALC_OK;
 }
 
@@ -357,10 +352,9 @@ static calc_status load(plan *p, calc_errors *errors)
         calc_input_load(&p->input, CALC_KIND_APP, &p->app, given ? given : file, errors);
     p->task.app = &p->app;
     p->text.model = given ? "model" : model;
-    for (int i = 0; i < p->gpus.count && status == CALC_OK; i++) {
+    for (int i = 0; i < p->task.chips && status == CALC_OK; i++) {
         status = load_chip(p, i, errors);
     }
-    p->task.chips = p->gpus.count;
     return status ? status : check_rules(p, errors);
 }
 

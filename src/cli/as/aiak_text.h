@@ -8,9 +8,8 @@
 
 /** The context of the strategies. Borrows everything. */
 typedef struct calc_aiak_text {
-    const char *model;                 /**< AIAK's name for it */
-    const char *chip[CALC_AIAK_CHIPS]; /**< the task's chips under AIAK's names */
-    bool rms, rope;                    /**< norms and positions of the model */
+    const char *model; /**< AIAK's name for it */
+    bool rms, rope;    /**< norms and positions of the model */
     const calc_aiak_task *task;
 } calc_aiak_text;
 

@@ -74,15 +74,6 @@ char *calc_as_path(const char *folder, const char *name, char path[CALC_AS_PATH_
     return path;
 }
 
-calc_status calc_as_write(const char *folder, const char *name, const char *text, size_t length,
-                          calc_errors *errors)
-{
-    char path[CALC_AS_PATH_SIZE];
-    calc_output *out = calc_write_to(calc_as_path(folder, name, path));
-    calc_output_write(out, text, length);
-    return calc_output_close(out, errors);
-}
-
 /* A planner needs a row in both lists. */
 static const char *const planners[] = {"taylor",           "aiak",      "galvatron",
                                        "galvatron-paddle", "mindspeed", NULL};

@@ -21,10 +21,6 @@ enum { CALC_AS_PATH_SIZE = 4096 };
  *  @return CALC_OK, or CALC_ERR_IO with an error that names it */
 CALC_MUST_USE calc_status calc_as_make_folder(const char *path, calc_errors *errors);
 
-/** Writes a text to folder/name. */
-CALC_MUST_USE calc_status calc_as_write(const char *folder, const char *name, const char *text,
-                                        size_t length, calc_errors *errors);
-
 /** Joins "folder/name" with one slash. @return path */
 char *calc_as_path(const char *folder, const char *name, char path[CALC_AS_PATH_SIZE]);
 

@@ -31,6 +31,21 @@ calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path, calc_
     return status;
 }
 
+calc_status calc_taylor_write(const calc_taylor_file *file, const char *yaml,
+                              const calc_taylor_edits *edits, const char *path, calc_errors *errors)
+{
+    calc_text text;
+    calc_status status = calc_yaml_edit_text(file->text.data, file->text.length, yaml, edits->item,
+                                             edits->count, &text, errors);
+    if (status == CALC_OK) {
+        calc_output *out = calc_write_to(path);
+        calc_output_write(out, text.data, text.length);
+        status = calc_output_close(out, errors);
+        calc_text_free(&text);
+    }
+    return status;
+}
+
 void calc_taylor_place(calc_errors *errors, const char *path)
 {
     for (int i = 0; i < errors->count; i++) {

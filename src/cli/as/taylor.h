@@ -25,6 +25,11 @@ typedef struct calc_taylor_file {
 CALC_MUST_USE calc_status calc_taylor_file_read(calc_taylor_file *out, const char *path,
                                                 calc_errors *errors);
 
+/** Writes it with edits. @param yaml  its own path, for errors @param path  "-": standard output */
+CALC_MUST_USE calc_status calc_taylor_write(const calc_taylor_file *file, const char *yaml,
+                                            const calc_taylor_edits *edits, const char *path,
+                                            calc_errors *errors);
+
 /** Gives errors without a place the place of the whole file. */
 void calc_taylor_place(calc_errors *errors, const char *path);
 

@@ -165,9 +165,8 @@ static calc_status write_program(const request *r, calc_errors *errors)
     for (int i = 0; i < 2 && status == CALC_OK; i++) {
         snprintf(name, sizeof name, "%s%s", stem, endings[i]);
         calc_output *out = calc_write_to(calc_as_path(folder, name, path));
-        status = i == 0 ? calc_mps_program(&milp, write_piece, out)
-                        : calc_mps_names(&milp, write_piece, out);
-        status = calc_output_end(out, status, errors);
+        (i == 0 ? calc_mps_program : calc_mps_names)(&milp, write_piece, out);
+        status = calc_output_close(out, errors);
     }
     calc_milp_free(&milp);
     return status;
@@ -195,16 +194,8 @@ static calc_status write_yaml(const request *r, calc_errors *errors)
 {
     const char *path = calc_opt_value(r->flags, OPT_YAML);
     calc_taylor_edits edits = {.count = 0};
-    calc_text text;
     calc_taylor_edits_balance(&r->file.config, &r->job.ask, r->job.solution.share, &edits);
-    calc_status status = calc_yaml_edit_text(r->file.text.data, r->file.text.length, path,
-                                             edits.item, edits.count, &text, errors);
-    if (status == CALC_OK) {
-        calc_output *out = calc_write_to(path);
-        calc_output_write(out, text.data, text.length);
-        status = calc_output_close(out, errors);
-        calc_text_free(&text);
-    }
+    calc_status status = calc_taylor_write(&r->file, path, &edits, path, errors);
     if (status == CALC_OK) {
         calc_output_printf(r->out, "%s has them\n", path);
     }

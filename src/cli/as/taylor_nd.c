@@ -100,9 +100,7 @@ static int64_t count_of(const calc_args *flags, int row)
 static void take_layout(void *context, const calc_taylor_layout *layout)
 {
     search *s = context;
-    if (!CALC_PUSH(s->layout, s->layouts, s->layout_capacity, layout)) {
-        calc_end_without_memory();
-    }
+    CALC_ADD(s->layout, s->layouts, s->layout_capacity, layout);
 }
 
 static calc_taylor_space space_of(const search *s)
@@ -149,9 +147,7 @@ static void take_experts(search *s, const calc_taylor_layout *l, const calc_tayl
             continue;
         }
         const calc_taylor_candidate fits = {.layout = *l, .expert = expert, .peak_mb = mb};
-        if (!CALC_PUSH(s->candidate, s->candidates, s->candidate_capacity, &fits)) {
-            calc_end_without_memory();
-        }
+        CALC_ADD(s->candidate, s->candidates, s->candidate_capacity, &fits);
     }
 }
 
@@ -193,9 +189,8 @@ static void weigh(search *s, calc_output *out)
 
 static int by_peak(const void *a, const void *b)
 {
-    const calc_taylor_candidate *x = a;
-    const calc_taylor_candidate *y = b;
-    return (x->peak_mb > y->peak_mb) - (x->peak_mb < y->peak_mb);
+    const calc_taylor_candidate *x = a, *y = b;
+    return CALC_ORDER(x->peak_mb, y->peak_mb);
 }
 
 static calc_status write_csv(const search *s, calc_errors *errors)
@@ -218,15 +213,9 @@ static calc_status write_csv(const search *s, calc_errors *errors)
 static calc_status write_edited(const search *s, const char *folder, const char *name,
                                 const calc_taylor_edits *edits, calc_errors *errors)
 {
-    calc_text text;
-    calc_status status = calc_yaml_edit_text(s->file.text.data, s->file.text.length,
-                                             calc_opt_value(s->flags, OPT_YAML), edits->item,
-                                             edits->count, &text, errors);
-    if (status == CALC_OK) {
-        status = calc_as_write(folder, name, text.data, text.length, errors);
-        calc_text_free(&text);
-    }
-    return status;
+    char path[CALC_AS_PATH_SIZE];
+    return calc_taylor_write(&s->file, calc_opt_value(s->flags, OPT_YAML), edits,
+                             calc_as_path(folder, name, path), errors);
 }
 
 /* The configuration of a candidate, and the one for its profile. */

@@ -246,14 +246,12 @@ static calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_plann
     calc_status status = calc_milp_build(&b->problem, &milp, errors);
     if (status == CALC_OK) {
         calc_output *out = calc_write_to(path);
-        if (calc_mps_program(&milp, write_text, out) == CALC_ERR_NOMEM) {
-            calc_end_without_memory();
-        }
+        calc_mps_program(&milp, write_text, out);
         status = calc_output_close(out, errors);
     }
     if (status == CALC_OK && strcmp(path, "-") != 0) {
         calc_output *names = calc_write_to(CALC_TEXT(4096, "%s.names.csv", path));
-        (void)!calc_mps_names(&milp, write_text, names);
+        calc_mps_names(&milp, write_text, names);
         status = calc_output_close(names, errors);
     }
     calc_milp_free(&milp);
@@ -275,7 +273,7 @@ static calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task 
     const calc_balance_options search = {.evaluations = 0};
     calc_status status = calc_solver_divide(
         &b->problem, calc_opt_real(t->args, CALC_PLAN_OPT_TIME_LIMIT), solved, errors);
-    if (status == CALC_OK && calc_is_yes(calc_balance_solve(&b->problem, &search, &b->solution))) {
+    if (status == CALC_OK && calc_balance_solve(&b->problem, &search, &b->solution) == CALC_OK) {
         calc_output_printf(out, "The pipeline by the search: %s%s; ",
                            calc_human_seconds(b->solution.answer.step_s),
                            b->solution.proven ? ", proven" : "");

@@ -334,11 +334,10 @@ double calc_plan_rows_fits(const calc_plan_task *t, int chip, const calc_exec *e
 }
 
 /* calc_planner.runs. @param task  a calc_plan_task */
-static calc_status calc_plan_rows_runs(const void *task, int chip, const calc_exec *exec,
-                                       bool *runs)
+static bool calc_plan_rows_runs(const void *task, int chip, const calc_exec *exec)
 {
     const calc_plan_task *t = task;
-    return calc_export_starts(&t->app, &t->chip[chip].system, exec, NULL, runs);
+    return calc_start_exists(&t->app, &t->chip[chip].system, exec);
 }
 
 const calc_planner_found *calc_plan_rows_start(const calc_plan_task *t,
