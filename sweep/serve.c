@@ -203,7 +203,6 @@ struct calc_serve {
     bool alone;            /* and whether it is one replica's */
     calc_replica_key last; /* whose statistics these are, */
     bool whole;            /* all of them, or only those that are asked for */
-    bool known;
 };
 
 calc_serve *calc_serve_create(const calc_sweep_options *options)
@@ -285,7 +284,7 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
     s->system = w->system;
     s->rows = rows;
     calc_stats_none(&s->stats); /* phases write different ones */
-    s->known = false;
+    s->last = (calc_replica_key){0}; /* no layout has one without stages */
     if (rows > s->capacity) {
         free(s->row);
         s->row = malloc(rows * sizeof *s->row);
@@ -389,10 +388,9 @@ calc_verdict calc_serve_run(calc_serve *s, const calc_exec *exec, const calc_sta
         double procs = (double)(exec->num_procs + exec->inference.prefill_procs);
         calc_replicas_put(&s->replicas, at, (double)exec->strategy.data_par, procs, &s->stats);
         s->whole = false;
-    } else if (at || !s->known || memcmp(&s->last, &s->key, sizeof s->key) != 0) {
+    } else if (at || memcmp(&s->last, &s->key, sizeof s->key) != 0) {
         run(s, exec, at);
         s->last = s->key;
-        s->known = true;
         s->whole = true;
     }
     return s->stats.verdict;

@@ -406,9 +406,6 @@ static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_err
         return job_error(errors, pointer, "name the role that says it",
                          "\"%s\" is itself like another role", r->like);
     }
-    bool own_model = r->model[0] && strcmp(r->model, other->model) != 0;
-    bool own_pool = r->pool[0] && strcmp(r->pool, other->pool) != 0;
-    bool own_execution = r->execution[0] || r->execution_length > 0;
     if (like == role) {
         return CALC_OK;
     }
@@ -418,7 +415,8 @@ static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_err
     if (!r->pool[0]) {
         strcpy(r->pool, other->pool);
     }
-    if (role != CALC_JOB_ROLLOUT && !own_execution && !own_model && !own_pool) {
+    if (role != CALC_JOB_ROLLOUT && !r->execution[0] && r->execution_length == 0 &&
+        strcmp(r->model, other->model) == 0 && strcmp(r->pool, other->pool) == 0) {
         strcpy(r->execution, other->execution);
         r->execution_at = other->execution_at;
         r->execution_length = other->execution_length;

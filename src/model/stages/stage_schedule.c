@@ -150,19 +150,17 @@ static double interleaved_s(const calc_stage_terms *t, const calc_stage_links *l
 {
     calc_schedule_interleaved x = {
         .stages = t->stages, .chunks = chunks, .microbatches = t->microbatches};
-    int first = -1;
     int last = 0;
     for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         calc_schedule_chunk chunk = chunk_of(&pass[i]);
         x.of[i].stages = c[i].stages;
         x.of[i].chunk = (calc_schedule_chunk){chunk.fw_s / chunks, chunk.bw_s / chunks};
-        first = first < 0 && c[i].stages > 0 ? i : first;
         last = c[i].stages > 0 ? i : last;
     }
     int64_t parts = (int64_t)chunks;
-    if (c[first].stages == 1) {
-        calc_stage_pass p = calc_stage_chunk_pass(t, l, &c[first], chunks, parts, 0, exposed);
-        x.first = tell_apart(&x.of[first].chunk, &p, chunks);
+    if (c[0].stages == 1) { /* those in use come first */
+        calc_stage_pass p = calc_stage_chunk_pass(t, l, &c[0], chunks, parts, 0, exposed);
+        x.first = tell_apart(&x.of[0].chunk, &p, chunks);
     }
     if (c[last].stages == 1) {
         calc_stage_pass p =
