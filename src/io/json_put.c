@@ -330,7 +330,6 @@ static bool is_left_out(const calc_table *table, size_t row, const char *object)
            (field->flags & CALC_OPTIONAL && !said && calc_absent_is(field, object + field->offset));
 }
 
-/* ... and closes it. */
 static void put_members(calc_put *put, const calc_table *table, const char *object)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -342,13 +341,17 @@ static void put_members(calc_put *put, const calc_table *table, const char *obje
             calc_json_put_member(put, field, object + field->offset);
         }
     }
-    calc_put_close(put);
 }
 
 static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object)
 {
-    calc_put_object(put, key, CALC_PUT_LINES);
+    bool parts = !put->brief;
+    for (size_t i = 0; i < table->count; i++) {
+        parts = parts || table->rows[i].table;
+    }
+    calc_put_object(put, key, parts ? CALC_PUT_LINES : CALC_PUT_LINE);
     put_members(put, table, object);
+    calc_put_close(put);
 }
 
 void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object)
@@ -360,14 +363,21 @@ void calc_put_engine(calc_put *put, const calc_serving_engine *engine)
 {
     calc_put_document(put);
     put_members(put, calc_serving_engine_table(), (const char *)engine);
+    calc_put_close(put);
+}
+
+void calc_put_open(calc_put *put, calc_kind kind, const void *object)
+{
+    calc_put_document(put);
+    put_members(put, calc_table_of(kind), object);
 }
 
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent)
 {
     calc_put put = calc_put_to(out);
     put.indent = indent;
-    calc_put_document(&put);
-    put_members(&put, calc_table_of(kind), object);
+    calc_put_open(&put, kind, object);
+    calc_put_close(&put);
 }
 
 #include "spec/alias.h"
