@@ -415,8 +415,7 @@ const char *calc_json_absent_text(const calc_field *field, const char *set, char
 }
 
 /* calc_field_visitor */
-static void put_field(void *context, const calc_table *table, const char *path,
-                      const calc_field *field)
+static void put_field(void *context, const char *path, const calc_field *field)
 {
     calc_put *put = context;
     char text[64];
@@ -443,11 +442,10 @@ static void put_field(void *context, const calc_table *table, const char *path,
     if (field->flags & CALC_MORE) {
         calc_put_flag(put, "more_is_better", true);
     }
-    const calc_alias *alias = calc_alias_next(table, field->key, NULL);
-    if (alias) {
+    if (field->also[0]) {
         calc_put_array(put, "also", CALC_PUT_LINE);
-        for (; alias; alias = calc_alias_next(table, field->key, alias)) {
-            calc_put_text(put, NULL, alias->key);
+        for (const char *const *also = field->also; *also; also++) {
+            calc_put_text(put, NULL, *also);
         }
         calc_put_close(put);
     }
