@@ -11,6 +11,7 @@
 #include "base/make.h"
 #include "io/json_put.h"
 #include "io/json_report.h"
+#include "io/remark.h"
 #include "spec/field.h"
 
 enum { STEPS = 40 };
@@ -531,21 +532,11 @@ static void read_one(calc_standard_errors *out, const char *from, size_t length,
 
 void calc_standard_errors_read(calc_standard_errors *out, const calc_text *text)
 {
-    static const char on[] = ") on ";
-    size_t start, end;
     *out = (calc_standard_errors){.count = 0};
-    if (!text->data || !calc_json_span(text->data, text->length, "/source", &start, &end)) {
-        return;
-    }
-    const char *last = text->data + end;
-    const char *at = strstr(text->data + start, CALC_SYSTEM_TEXT_MARKER);
-    at = at && at < last ? strstr(at, on) : NULL;
-    if (!at || at >= last) {
-        return;
-    }
-    at += sizeof on - 1;
-    snprintf(out->machine, sizeof out->machine, "%.*s", (int)strcspn(at, ",.\""), at);
-    for (const char *open = strstr(at, " ("); open && open < last; open = strstr(open + 1, " (")) {
+    strcpy(out->machine, calc_remark_read(text).calibrated);
+    const char *at = *out->machine ? strstr(text->data, CALC_SYSTEM_TEXT_MARKER) : NULL;
+    at = at ? strstr(at, ") on ") : NULL;
+    for (const char *open = at ? strstr(at, " (") : NULL; open; open = strstr(open + 1, " (")) {
         const char *name = open;
         while (name > at && name[-1] != ' ') {
             name--;
