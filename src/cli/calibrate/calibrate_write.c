@@ -87,7 +87,7 @@ void calc_calibrate_head(calc_output *out, const char *title, const char *const 
 {
     calc_output_printf(out, "\n%-36s", title);
     for (int v = 0; v < views; v++) {
-        calc_output_printf(out, " | %-24s", word[v]);
+        calc_output_printf(out, " | %-*s", v + 1 < views ? 24 : 0, word[v]);
     }
     calc_output_printf(out, "\n%-36s", "errors in %");
     for (int v = 0; v < views; v++) {
