@@ -169,11 +169,13 @@ static void put_property(calc_put *put, const calc_table *table, const calc_fiel
     calc_putf(put, "]}");
 }
 
-/* The other names of a field, NULL at the end; what describes answers has none. */
+/* The other names of a field, NULL at the end; what describes answers has none, and parts count
+ * nothing. */
 static const char *const *others_of(const calc_table *table, const calc_field *field)
 {
     static const char *const none[] = {NULL};
-    return table == calc_table_of(CALC_KIND_STATS) ? none : field->also;
+    bool counts = table == calc_part_table() && field->times[0];
+    return counts || table == calc_table_of(CALC_KIND_STATS) ? none : field->also;
 }
 
 /* Another name of a field; a count of things is a number of them. */
