@@ -109,10 +109,11 @@ def forecast_table(paths):
     ]
     for path in sorted(paths):
         with open(path, encoding="utf-8") as file:
-            held_out = file.read().split("\nheld out, ")[1]
+            held_out = file.read().split("\nheld out ")[1]
         rows = {}
         for name in ("all high confidence", "- dense", "- mixtures of experts"):
-            rows[name] = re.search(rf"^{name} +(\d+) +(\S+) +(\S+) ", held_out, re.M).groups()
+            row = re.search(rf"^{name} +\| *(\d+) +\S+ +(\S+) +\S+ \| *\d+ +\S+ +(\S+) ", held_out, re.M)
+            rows[name] = row.groups()
         number, assumed, fitted = rows["all high confidence"]
         month = os.path.splitext(os.path.basename(path))[0]
         cells = [month, number, assumed, fitted, rows["- dense"][2], rows["- mixtures of experts"][2]]

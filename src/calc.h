@@ -364,8 +364,11 @@ typedef struct calc_table calc_table;
 
 /** One row of a table. */
 typedef struct calc_field {
-    const char *name; /**< member of the struct, or of a part of it (calc_exec.strategy) */
-    const char *key;  /**< key in JSON and CSV, and name for people */
+    const char *name;     /**< member of the struct, or of a part of it (calc_exec.strategy) */
+    const char *key;      /**< key in JSON and CSV, and name for people */
+    const char *also[3];  /**< other keys, as programs and people call it, NULL at the end; of STATS
+                               also labels of summaries and heads of tables */
+    const char *times[2]; /**< NULL, or its other key counts these: the first that is not 0 */
     calc_field_type type;
     unsigned flags;             /**< CALC_OPTIONAL ... */
     size_t offset;              /**< of the member in its struct */

@@ -47,8 +47,8 @@ static calc_status unknown_name(const char *word, bool or_field, calc_errors *er
         for (size_t i = 0; i < table->count; i++) {
             name[count] = table->rows[i].key;
             count += calc_field_is_single(&table->rows[i]);
-            for (const calc_alias *a = NULL; (a = calc_alias_next(table, table->rows[i].key, a));) {
-                name[count++] = a->key;
+            for (const char *const *also = table->rows[i].also; *also; also++) {
+                name[count++] = *also;
             }
         }
     }

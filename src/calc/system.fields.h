@@ -32,7 +32,7 @@ CALC_CHIP_FIELD(mem_reserved_bytes, REAL, _, .key = "mem_reserved_GiB", .lo = 0,
 CALC_CHIP_FIELD(mem_fragmentation, REAL, _, .lo = 0, .hi = 10, .flags = CALC_OPTIONAL, .doc = "memory the allocator loses over what is used")
 CALC_FIELD(ranks_per_node,  INT,    _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "processors of one node (one host), of which a machine whose first network spans hosts has fewer than networks[0].size; straggler_growth counts nodes; 0: networks[0].size")
 CALC_CHIP_FIELD(watts,           REAL,   _, .lo = 1e-6, .hi = 1e9, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "W", .doc = "power of one processor under load; 0: not known")
-CALC_CHIP_FIELD(usd_per_hour,    REAL,   _, .lo = 1e-6, .hi = 1e9, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "USD/h", .doc = "price of one processor; 0: not known")
+CALC_CHIP_FIELD(usd_per_hour,    REAL,   _, .also = {"price"}, .lo = 1e-6, .hi = 1e9, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "USD/h", .doc = "price of one processor; 0: not known")
 CALC_FIELD(platform,        ENUM,   platform, .flags = CALC_OPTIONAL, .doc = "what software of its processors is built on: cuda, rocm, cann (Ascend), xpu (Kunlun), hpu (Gaudi), tpu, neuron (Trainium); no time depends on it: it says which frameworks start a layout there; any: all of them")
 CALC_FIELD(source,          NOTE,   _, .flags = CALC_OPTIONAL, .doc = "where the numbers come from")
 CALC_FIELD(names,           NOTE,   _, .flags = CALC_OPTIONAL, .doc = "other names that people give it, separated by blanks; letters and digits count")

@@ -9,7 +9,9 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/make.h"
+#include "io/json_put.h"
 #include "io/json_report.h"
+#include "io/remark.h"
 #include "spec/field.h"
 
 enum { STEPS = 40 };
@@ -409,62 +411,6 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
     return status;
 }
 
-enum { EDITS_MAX = 512, POINTER_SIZE = 128 };
-
-/* Bytes [start, end) of the old text become `value`. */
-typedef struct edit {
-    size_t start, end;
-    char value[32];
-} edit;
-
-typedef struct edits {
-    const calc_text *old;
-    edit item[EDITS_MAX];
-    size_t count;
-} edits;
-
-static void replace(edits *e, const char *pointer, const char *value)
-{
-    edit *at = &e->item[e->count];
-    if (e->count < EDITS_MAX - 1 && /* and the source */
-        calc_json_span(e->old->data, e->old->length, pointer, &at->start, &at->end)) {
-        snprintf(at->value, sizeof at->value, "%s", value);
-        e->count++;
-    }
-}
-
-static void replace_curve(edits *e, const char *pointer, const calc_curve *curve)
-{
-    for (int64_t i = 0; i < curve->count; i++) {
-        char step[POINTER_SIZE + 32];
-        char value[32];
-        snprintf(step, sizeof step, "%s/%lld/1", pointer, (long long)i);
-        snprintf(value, sizeof value, "%.4g", curve->efficiency[i]);
-        replace(e, step, value);
-    }
-}
-
-static void replace_unknown(edits *e, const calc_unknown *p, const calc_system *system)
-{
-    for (int i = 0; i < CALC_CONSTANT_PATHS && p->constant->path[i]; i++) {
-        calc_field_ref ref;
-        char pointer[POINTER_SIZE];
-        char value[32];
-        if (calc_field_find(CALC_KIND_SYSTEM, p->constant->path[i], &ref) != CALC_OK) {
-            continue;
-        }
-        const void *member = (const char *)system + ref.offset;
-        calc_path_pointer(p->constant->path[i], pointer, sizeof pointer);
-        if (ref.field->type == CALC_TYPE_CURVE) {
-            replace_curve(e, pointer, member);
-        } else {
-            replace(e, pointer, calc_number_text(*(const double *)member, 1, value));
-        }
-    }
-}
-
-static CALC_ORDER_BY(by_place, edit, start, end)
-
 /* How far the runs vouch for a constant. */
 typedef enum standing { DETERMINED, INDICATED, ASSUMED } standing;
 
@@ -519,15 +465,13 @@ static void write_calibrated(calc_output *out, const void *of)
 }
 
 /* The source of a machine's file as its text has it, without quotes and still escaped, up to the
- * words `until` and the spaces before them; `length` bytes. NULL if there is none. */
+ * words `until` and the spaces before them; `length` bytes, 0 if there is none. */
 static const char *source_of(const calc_text *old, const char *until, size_t *length)
 {
-    size_t start;
-    size_t end;
-    size_t mark = strlen(until);
+    size_t start, end, mark = strlen(until);
     *length = 0;
     if (!calc_json_span(old->data, old->length, "/source", &start, &end) || end < start + 2) {
-        return NULL;
+        return "";
     }
     const char *text = old->data + start + 1;
     *length = end - start - 2;
@@ -542,66 +486,31 @@ static const char *source_of(const calc_text *old, const char *until, size_t *le
     return text;
 }
 
-/* Write a text with its edits. The one without a value is of the source; where that is new it is
- * the last member, and ends the text. */
-static void write_edited(calc_output *out, edits *e, const calc_text *old, const char *until,
-                         calc_system_text_says says, const void *of)
+void calc_system_text_save(calc_output *out, const calc_system *system, const calc_text *old,
+                           const char *until, calc_system_text_says says, const void *of)
 {
-    size_t at = 0, length;
+    calc_put put = calc_put_to(out);
+    size_t start, end, length;
     const char *before = source_of(old, until, &length);
-    edit *source = &e->item[e->count++];
-    bool new =
-        !calc_json_span(e->old->data, e->old->length, "/source", &source->start, &source->end);
-    if (new) { /* before the brace that ends it */
-        size_t end = e->old->length;
-        while (end > 0 && e->old->data[end - 1] != '}') {
-            end--;
-        }
-        end -= end > 0;
-        while (end > 0 && strchr(" \n\r\t", e->old->data[end - 1])) {
-            end--;
-        }
-        source->start = source->end = end;
+    put.brief = true;
+    calc_put_open(&put, CALC_KIND_SYSTEM, system);
+    if (calc_json_span(old->data, old->length, "/names", &start, &end)) {
+        calc_put_key(&put, "names");
+        calc_output_write(out, old->data + start, end - start);
     }
-    CALC_SORT(e->item, e->count, by_place);
-    for (size_t i = 0; i < e->count; i++) {
-        calc_output_write(out, e->old->data + at, e->item[i].start - at);
-        calc_output_text(out, e->item[i].value);
-        at = e->item[i].end;
-        if (!e->item[i].value[0]) {
-            calc_output_text(out, new ? ",\n  \"source\": \"" : "\"");
-            calc_output_write(out, before ? before : "", length);
-            calc_output_text(out, length > 0 ? " " : "");
-            says(out, of);
-            calc_output_text(out, new ? "\"\n}\n" : "\"");
-        }
-    }
-    calc_output_write(out, e->old->data + at, new ? 0 : e->old->length - at);
+    calc_put_key(&put, "source");
+    calc_output_printf(out, "\"%.*s%s", (int)length, before, length > 0 ? " " : "");
+    says(out, of);
+    calc_output_text(out, "\"");
+    calc_put_end(&put);
 }
 
 void calc_system_text_write(calc_output *out, const calc_text *old,
                             const calc_calibration *calibration, size_t machine, const char *date)
 {
-    edits *e = calc_make(1, sizeof *e);
-    e->old = old;
-    for (size_t i = 0; i < calibration->unknowns.count; i++) {
-        const calc_unknown *p = &calibration->unknowns.item[i];
-        if (p->machines >> machine & 1) {
-            replace_unknown(e, p, &calibration->family.system[machine]);
-        }
-    }
     const calibrated of = {calibration, machine, date};
-    write_edited(out, e, old, CALC_SYSTEM_TEXT_MARKER, write_calibrated, &of);
-    free(e);
-}
-
-void calc_system_text_add_source(calc_output *out, const calc_text *text, const calc_text *old,
-                                 const char *until, calc_system_text_says says, const void *of)
-{
-    edits *e = calc_make(1, sizeof *e);
-    e->old = text;
-    write_edited(out, e, old, until, says, of);
-    free(e);
+    calc_system_text_save(out, &calibration->family.system[machine], old, CALC_SYSTEM_TEXT_MARKER,
+                          write_calibrated, &of);
 }
 
 /* One name "(x %)" at `from`, at most `length` bytes. */
@@ -623,21 +532,11 @@ static void read_one(calc_standard_errors *out, const char *from, size_t length,
 
 void calc_standard_errors_read(calc_standard_errors *out, const calc_text *text)
 {
-    static const char on[] = ") on ";
-    size_t start, end;
     *out = (calc_standard_errors){.count = 0};
-    if (!text->data || !calc_json_span(text->data, text->length, "/source", &start, &end)) {
-        return;
-    }
-    const char *last = text->data + end;
-    const char *at = strstr(text->data + start, CALC_SYSTEM_TEXT_MARKER);
-    at = at && at < last ? strstr(at, on) : NULL;
-    if (!at || at >= last) {
-        return;
-    }
-    at += sizeof on - 1;
-    snprintf(out->machine, sizeof out->machine, "%.*s", (int)strcspn(at, ",.\""), at);
-    for (const char *open = strstr(at, " ("); open && open < last; open = strstr(open + 1, " (")) {
+    strcpy(out->machine, calc_remark_read(text).calibrated);
+    const char *at = *out->machine ? strstr(text->data, CALC_SYSTEM_TEXT_MARKER) : NULL;
+    at = at ? strstr(at, ") on ") : NULL;
+    for (const char *open = at ? strstr(at, " (") : NULL; open; open = strstr(open + 1, " (")) {
         const char *name = open;
         while (name > at && name[-1] != ' ') {
             name--;

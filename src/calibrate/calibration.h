@@ -114,15 +114,15 @@ void calc_standard_errors_assume(calc_standard_errors *out, const calc_system *s
 double calc_standard_errors_of_time(const calc_standard_errors *errors, const calc_app *app,
                                     const calc_system *system, const calc_exec *exec);
 
-/* The file of a calibrated machine: the old text with new numbers, and with a
- * source that says which of them were fitted, to which runs, and when. */
+/* The file of a calibrated machine: its new numbers, the names of the old file, and a source that
+ * says which of the numbers were fitted, to which runs, and when. */
 
 /** The beginning of a calibration's text in the source. */
 #define CALC_SYSTEM_TEXT_MARKER "Calibrated on "
 
 /** Write it.
  *  @param old      the text that the machine was read from
- *  @param machine  index in the family
+ *  @param machine  index in the family, whose systems have the new numbers
  *  @param date     "2026-11-21" */
 void calc_system_text_write(calc_output *out, const calc_text *old,
                             const calc_calibration *calibration, size_t machine, const char *date);
@@ -130,9 +130,9 @@ void calc_system_text_write(calc_output *out, const calc_text *old,
 /** Writes what a source says of a calibration. */
 typedef void (*calc_system_text_says)(calc_output *out, const void *of);
 
-/** Write the text of a machine that has no source with one: that of `old` up to the words `until`,
- *  and what `says` writes. */
-void calc_system_text_add_source(calc_output *out, const calc_text *text, const calc_text *old,
-                                 const char *until, calc_system_text_says says, const void *of);
+/** Write the file of a machine. Its source is that of `old` up to the words `until`, and what
+ *  `says` writes. */
+void calc_system_text_save(calc_output *out, const calc_system *system, const calc_text *old,
+                           const char *until, calc_system_text_says says, const void *of);
 
 #endif

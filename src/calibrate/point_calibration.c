@@ -350,15 +350,5 @@ void calc_point_calibration_write(calc_output *out, const calc_point_calibration
                                   const calc_points *points, const calc_text *old, const char *date)
 {
     const fitted of = {c, points, date};
-    calc_text text = {0};
-    calc_output *memory;
-    if (calc_output_open_memory(&memory, &text, NULL) != CALC_OK) {
-        calc_end_without_memory();
-    }
-    calc_json_save(memory, CALC_KIND_SYSTEM, &c->fit.system, 0);
-    if (calc_output_close(memory, NULL) != CALC_OK) {
-        calc_end_without_memory();
-    }
-    calc_system_text_add_source(out, &text, old, marker, write_fitted, &of);
-    calc_text_free(&text);
+    calc_system_text_save(out, &c->fit.system, old, marker, write_fitted, &of);
 }

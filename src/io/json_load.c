@@ -345,13 +345,13 @@ const char *calc_json_bind_nearest(const calc_table *table, const char *word)
     for (size_t i = 0; i < table->count; i++) {
         keys[i] = table->rows[i].key;
     }
-    const calc_alias *alias = calc_alias_find(table, word);
+    const calc_field *other = calc_alias_find(table, word);
     calc_field_ref inside; /* of inference, which a name alone does not say in a file */
     if (table == calc_table_of(CALC_KIND_EXEC) &&
         calc_field_find(CALC_KIND_EXEC, word, &inside) == CALC_OK) {
         return "inference";
     }
-    return alias ? alias->field : calc_nearest(word, keys);
+    return other ? other->key : calc_nearest(word, keys);
 }
 
 /* Position of a key in its object. */
@@ -591,44 +591,41 @@ bool calc_json_bind_automatic(const calc_field *field, const json_t *value, void
     return true;
 }
 
-/* The key by which an object names a field: its own, its other one, or NULL. */
-static const char *key_in(calc_json_report *report, const calc_table *table,
-                          const calc_field *field, json_t *object)
+/* The key by which an object names a field: its own, another one, or NULL. */
+static const char *key_in(calc_json_report *report, const calc_field *field, json_t *object)
 {
-    const calc_alias *alias = calc_alias_of(table, field->key);
-    bool own = json_object_get(object, field->key) != NULL;
-    if (!alias || !json_object_get(object, alias->key)) {
-        return own ? field->key : NULL;
+    const char *key = json_object_get(object, field->key) ? field->key : NULL;
+    for (const char *const *also = field->also; *also; also++) {
+        if (key && json_object_get(object, *also)) {
+            size_t mark = calc_json_report_enter(report, *also);
+            calc_json_report_add(report, CALC_ERR_FIELD, position_of(object, *also),
+                                 "keep one of them", "\"%s\" and \"%s\" set the same field", *also,
+                                 key);
+            calc_json_report_leave(report, mark);
+        }
+        key = json_object_get(object, *also) ? *also : key;
     }
-    if (own) {
-        size_t mark = calc_json_report_enter(report, alias->key);
-        calc_json_report_add(report, CALC_ERR_FIELD, position_of(object, alias->key),
-                             "keep one of them", "\"%s\" and \"%s\" set the same field", alias->key,
-                             field->key);
-        calc_json_report_leave(report, mark);
-    }
-    return alias->key;
+    return key;
 }
 
 /* Converts a number of things into the field's quantity: num_shared_experts into
  * shared_feedforward. */
-static void bind_count(calc_json_report *report, const calc_table *table, const calc_alias *alias,
+static void bind_count(calc_json_report *report, const calc_table *table, const calc_field *total,
                        const json_t *value, char *object)
 {
     const calc_field count_row = {.type = CALC_TYPE_INT, .lo = 0, .hi = 1e6};
-    const calc_field *total = calc_table_find(table, alias->field);
     int64_t count = 0;
     int64_t each = 0;
-    const char *times = alias->times[0];
+    const char *times = total->times[0];
     for (size_t i = 0; i < 2 && each == 0; i++) {
-        times = alias->times[i];
+        times = total->times[i];
         each = *(const int64_t *)(void *)(object + calc_table_find(table, times)->offset);
     }
     calc_json_value_scalar(report, &count_row, value, &count);
     if (!calc_field_in_range(total, (double)(count * each))) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "%lld times %s = %lld is out of range for %s, expected at most %.0f",
-                             (long long)count, times, (long long)each, alias->field, total->hi);
+                             (long long)count, times, (long long)each, total->key, total->hi);
         return;
     }
     *(int64_t *)(void *)(object + total->offset) = count * each;
@@ -682,13 +679,12 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
     }
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        key = key_in(report, table, field, value);
+        key = key_in(report, field, value);
         if (key) {
-            const calc_alias *alias = calc_alias_find(table, key);
             size_t mark = calc_json_report_enter(report, key);
             member = json_object_get(value, key);
-            if (alias && alias->times[0]) {
-                bind_count(report, table, alias, member, object);
+            if (key != field->key && field->times[0]) {
+                bind_count(report, table, field, member, object);
             } else if (calc_json_is_list(field)) {
                 calc_json_lists_bind(report, field, member, object);
             } else if (!calc_json_bind_automatic(field, member, object)) {

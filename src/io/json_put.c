@@ -330,7 +330,6 @@ static bool is_left_out(const calc_table *table, size_t row, const char *object)
            (field->flags & CALC_OPTIONAL && !said && calc_absent_is(field, object + field->offset));
 }
 
-/* ... and closes it. */
 static void put_members(calc_put *put, const calc_table *table, const char *object)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -342,13 +341,17 @@ static void put_members(calc_put *put, const calc_table *table, const char *obje
             calc_json_put_member(put, field, object + field->offset);
         }
     }
-    calc_put_close(put);
 }
 
 static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object)
 {
-    calc_put_object(put, key, CALC_PUT_LINES);
+    bool parts = !put->brief;
+    for (size_t i = 0; i < table->count; i++) {
+        parts = parts || table->rows[i].table;
+    }
+    calc_put_object(put, key, parts ? CALC_PUT_LINES : CALC_PUT_LINE);
     put_members(put, table, object);
+    calc_put_close(put);
 }
 
 void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object)
@@ -360,14 +363,21 @@ void calc_put_engine(calc_put *put, const calc_serving_engine *engine)
 {
     calc_put_document(put);
     put_members(put, calc_serving_engine_table(), (const char *)engine);
+    calc_put_close(put);
+}
+
+void calc_put_open(calc_put *put, calc_kind kind, const void *object)
+{
+    calc_put_document(put);
+    put_members(put, calc_table_of(kind), object);
 }
 
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent)
 {
     calc_put put = calc_put_to(out);
     put.indent = indent;
-    calc_put_document(&put);
-    put_members(&put, calc_table_of(kind), object);
+    calc_put_open(&put, kind, object);
+    calc_put_close(&put);
 }
 
 #include "spec/alias.h"
@@ -405,8 +415,7 @@ const char *calc_json_absent_text(const calc_field *field, const char *set, char
 }
 
 /* calc_field_visitor */
-static void put_field(void *context, const calc_table *table, const char *path,
-                      const calc_field *field)
+static void put_field(void *context, const char *path, const calc_field *field)
 {
     calc_put *put = context;
     char text[64];
@@ -433,11 +442,10 @@ static void put_field(void *context, const calc_table *table, const char *path,
     if (field->flags & CALC_MORE) {
         calc_put_flag(put, "more_is_better", true);
     }
-    const calc_alias *alias = calc_alias_next(table, field->key, NULL);
-    if (alias) {
+    if (field->also[0]) {
         calc_put_array(put, "also", CALC_PUT_LINE);
-        for (; alias; alias = calc_alias_next(table, field->key, alias)) {
-            calc_put_text(put, NULL, alias->key);
+        for (const char *const *also = field->also; *also; also++) {
+            calc_put_text(put, NULL, *also);
         }
         calc_put_close(put);
     }

@@ -18,12 +18,13 @@ enum { CALC_PUT_DEPTH = 32 /**< objects and arrays in one another */ };
 /** Write `text` as a JSON string, quotes included, escaped; invalid UTF-8 becomes U+FFFD. */
 void calc_json_string(calc_output *out, const char *text);
 
-/** A text under way. Start with {.out = out}, or with `indent` and `step` too. */
+/** A text under way. Start with {.out = out}, or with `indent`, `step` and `brief` too. */
 typedef struct calc_put {
     calc_output *out;
     int indent; /**< blanks before a line of the innermost object or array with lines */
     int step;   /**< blanks that a level adds */
     bool flat;  /**< all in one line, whatever the layouts are */
+    bool brief; /**< a part of a struct that has no parts itself is one line */
     int depth;  /**< of objects and arrays that are open */
     struct {
         char end;
@@ -86,6 +87,9 @@ void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void 
 
 /** Write the document of a serving engine. */
 void calc_put_engine(calc_put *put, const calc_serving_engine *engine);
+
+/** Write the struct of a kind as the document of a whole value, which stays open for its notes. */
+void calc_put_open(calc_put *put, calc_kind kind, const void *object);
 
 /** Write one member of a struct by its row; nothing for a NOTE. */
 void calc_json_put_member(calc_put *put, const calc_field *field, const void *member);

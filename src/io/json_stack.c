@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "io/json_load.h"
 #include "io/json_put.h"
@@ -15,27 +16,16 @@ static bool is(const calc_field *field, const char *key)
     return strcmp(field->key, key) == 0;
 }
 
-/* A row under the name that the papers of a mixer use. */
+/* A row under its other name, if the papers of the mixer use that. */
 static calc_field named_row(calc_part_type type, const calc_field *field)
 {
-    static const struct {
-        calc_part_type type;
-        const char *key, *name;
-    } names[] = {{CALC_PART_TYPE_MAMBA2, "value_heads", "heads"},
-                 {CALC_PART_TYPE_MAMBA2, "value_size", "head_size"},
-                 {CALC_PART_TYPE_MAMBA2, "key_heads", "groups"},
-                 {CALC_PART_TYPE_MAMBA2, "key_size", "state"},
-                 {CALC_PART_TYPE_MAMBA1, "key_size", "state"},
-                 {CALC_PART_TYPE_KIMI_DELTA, "value_heads", "heads"},
-                 {CALC_PART_TYPE_KIMI_DELTA, "value_size", "head_size"},
-                 {CALC_PART_TYPE_LIGHTNING, "value_heads", "heads"},
-                 {CALC_PART_TYPE_LIGHTNING, "value_size", "head_size"}};
+    static const char *const keys[CALC_PART_TYPE_COUNT] = {
+        [CALC_PART_TYPE_MAMBA2] = "value_heads value_size key_heads key_size",
+        [CALC_PART_TYPE_MAMBA1] = "key_size",
+        [CALC_PART_TYPE_KIMI_DELTA] = "value_heads value_size",
+        [CALC_PART_TYPE_LIGHTNING] = "value_heads value_size"};
     calc_field row = *field;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (names[i].type == type && strcmp(names[i].key, field->key) == 0) {
-            row.key = names[i].name;
-        }
-    }
+    row.key = keys[type] && calc_is_word(keys[type], field->key) ? field->also[0] : field->key;
     return row;
 }
 

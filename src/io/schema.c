@@ -169,11 +169,20 @@ static void put_property(calc_put *put, const calc_table *table, const calc_fiel
     calc_putf(put, "]}");
 }
 
-/* The other name of a field; a count of things is a number of them. */
-static void put_alias(calc_put *put, const calc_field *field, const calc_alias *alias)
+/* The other names of a field, NULL at the end; what describes answers has none, and parts count
+ * nothing. */
+static const char *const *others_of(const calc_table *table, const calc_field *field)
 {
-    const char *times = alias->times[0] ? alias->times[0] : "";
-    calc_put_object(put, alias->key, CALC_PUT_LINE);
+    static const char *const none[] = {NULL};
+    bool counts = table == calc_part_table() && field->times[0];
+    return counts || table == calc_table_of(CALC_KIND_STATS) ? none : field->also;
+}
+
+/* Another name of a field; a count of things is a number of them. */
+static void put_alias(calc_put *put, const calc_field *field, const char *also)
+{
+    const char *times = field->times[0] ? field->times[0] : "";
+    calc_put_object(put, also, CALC_PUT_LINE);
     calc_put_text(
         put, "description",
         CALC_TEXT(192, "another name of %s%s%s", field->key, *times ? ", over " : "", times));
@@ -195,7 +204,7 @@ static void put_required(calc_put *put, const calc_table *table, bool named)
     }
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (!(field->flags & CALC_OPTIONAL) && !calc_alias_of(table, field->key)) {
+        if (!(field->flags & CALC_OPTIONAL) && !*others_of(table, field)) {
             calc_put_text(put, NULL, field->key);
         }
     }
@@ -207,16 +216,16 @@ static void put_exclusions(calc_put *put, const calc_table *table)
 {
     bool any = false;
     for (size_t i = 0; i < table->count; i++) {
-        const calc_alias *alias = calc_alias_of(table, table->rows[i].key);
-        if (alias && !any) {
-            calc_put_array(put, "allOf", CALC_PUT_LINE);
-        }
-        any = any || alias;
-        if (alias && table->rows[i].flags & CALC_OPTIONAL) {
-            calc_putf(put, "{not: {required: [%s, %s]}}", alias->key, alias->field);
-        } else if (alias) {
-            calc_putf(put, "{oneOf: [{required: [%s]} {required: [%s]}]}", alias->key,
-                      alias->field);
+        const calc_field *field = &table->rows[i];
+        for (const char *const *also = others_of(table, field); *also; also++) {
+            if (!any) {
+                calc_put_array(put, "allOf", CALC_PUT_LINE);
+            }
+            any = true;
+            calc_putf(put,
+                      field->flags & CALC_OPTIONAL ? "{not: {required: [%s, %s]}}"
+                                                   : "{oneOf: [{required: [%s]} {required: [%s]}]}",
+                      *also, field->key);
         }
     }
     if (any) {
@@ -236,10 +245,10 @@ void calc_schema_object(calc_put *put, const char *key, const calc_table *table,
                   1, CALC_FORMAT, "of the document");
     }
     for (size_t i = 0; i < table->count; i++) {
-        const calc_alias *alias = calc_alias_of(table, table->rows[i].key);
-        put_property(put, table, &table->rows[i]);
-        if (alias) {
-            put_alias(put, &table->rows[i], alias);
+        const calc_field *field = &table->rows[i];
+        put_property(put, table, field);
+        for (const char *const *also = others_of(table, field); *also; also++) {
+            put_alias(put, field, *also);
         }
     }
     calc_put_close(put);

@@ -45,10 +45,8 @@ static char *word_of(const calc_space_entry *entry)
  * option goes before the field that it sets. */
 static bool is_open(const calc_completion *in, const calc_space_entry *entry)
 {
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    const calc_alias *alias = calc_alias_find(table, entry->key);
-    const char *key = alias ? alias->field : entry->key;
-    const calc_field *field = calc_table_find(table, key);
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), entry->key);
+    const char *key = field ? field->key : entry->key;
     bool note = field && field->type == CALC_TYPE_NOTE && !(field->flags & CALC_SOFTWARE);
     return note || strcmp(entry->item[0], "auto") == 0 ||
            (in->procs && strcmp(key, "num_procs") == 0) ||

@@ -9,109 +9,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const calc_alias aliases[] = {
-    /* Names of Hugging Face's configurations and of forks of Calculon. */
-    {"app", "kv_groups", "kv_heads", {NULL}},
-    {"app", "qk_nope_head_dim", "qk_nope_size", {NULL}},
-    {"app", "qk_rope_head_dim", "qk_rope_size", {NULL}},
-    {"app", "v_head_dim", "v_size", {NULL}},
-    {"app", "moe_topk", "experts_per_token", {NULL}},
-    {"app", "moe_feedforward", "expert_feedforward", {NULL}},
-    {"app", "num_shared_experts", "shared_feedforward", {"expert_feedforward", "feedforward"}},
-    {"app", "first_k_dense", "dense_blocks", {NULL}},
-    {"app", "num_nextn_predict_layers", "mtp_blocks", {NULL}},
-    /* Names that the papers of single mixers use. */
-    {"part", "heads", "value_heads", {NULL}},
-    {"part", "head_size", "value_size", {NULL}},
-    {"part", "groups", "key_heads", {NULL}},
-    {"part", "state", "key_size", {NULL}},
-    {"exe", "matrix_dtype", "matrix_datatype", {NULL}},
-    /* Words that people type, and short names of options of training frameworks. */
-    {"sys", "price", "usd_per_hour", {NULL}},
-    {"exe", "gpus", "num_procs", {NULL}},
-    {"exe", "tp", "tensor_par", {NULL}},
-    {"exe", "pp", "pipeline_par", {NULL}},
-    {"exe", "dp", "data_par", {NULL}},
-    {"exe", "cp", "context_par", {NULL}},
-    {"exe", "ep", "expert_par", {NULL}},
-    {"exe", "etp", "expert_tensor_par", {NULL}},
-    {"exe", "vpp", "pipeline_interleaving", {NULL}},
-    {"exe", "mbs", "microbatch_size", {NULL}},
-    {"exe", "gbs", "batch_size", {NULL}},
-    {"exe", "seq", "seq_size", {NULL}},
-    {"exe", "zero", "zero_stage", {NULL}},
-    {"exe", "dtype", "datatype", {NULL}},
-    {"exe", "recompute", "activation_recompute", {NULL}},
-    /* Those of engines and of what loads them. */
-    {"inference", "isl", "prompt_size", {NULL}},
-    {"inference", "osl", "generate_size", {NULL}},
-    {"inference", "concurrency", "batch", {NULL}},
-    {"inference", "request_rate", "arrival_rate", {NULL}},
-    {"inference", "max_num_seqs", "max_sequences", {NULL}},
-    {"inference", "gpu_memory_utilization", "memory_share", {NULL}},
-    {"inference", "kv_cache_dtype", "kv_datatype", {NULL}},
-    {"engine traits", "enforce_eager", "eager", {NULL}},
-    {"engine traits", "disable_cuda_graph", "eager", {NULL}},
-    {"stats", "mfu", "model_flops_utilization", {NULL}},
-    {"stats", "hfu", "hardware_flops_utilization", {NULL}},
-    {"stats", "mem1", "proc_mem_tier1_cap_req", {NULL}},
-    {"stats", "mem2", "proc_mem_tier2_cap_req", {NULL}},
-    {"stats", "memory", "proc_mem_tier1_cap_req", {NULL}},
-    {"stats", "step_time", "total_time", {NULL}},
-    /* Labels of the summary of a run. */
-    {"stats", "time per step", "total_time", {NULL}},
-    {"stats", "samples/s", "sample_rate", {NULL}},
-    {"stats", "tokens/s", "tokens_per_s", {NULL}},
-    {"stats", "tokens/s/processor", "tokens_per_s_per_proc", {NULL}},
-    {"stats", "model FLOPs utilisation", "model_flops_utilization", {NULL}},
-    {"stats", "MFU, full square", "model_flops_utilization_square", {NULL}},
-    {"stats", "hardware FLOPs utilis.", "hardware_flops_utilization", {NULL}},
-    {"stats", "compute efficiency", "compute_efficiency", {NULL}},
-    {"stats", "system efficiency", "system_efficiency", {NULL}},
-    {"stats", "total efficiency", "total_efficiency", {NULL}},
-    {"stats", "days/1e12 tokens", "days_per_trillion_tokens", {NULL}},
-    {"stats", "proc.-h/1e12 tokens", "proc_hours_per_trillion_tokens", {NULL}},
-    {"stats", "USD/1e12 tokens", "usd_per_trillion_tokens", {NULL}},
-    {"stats", "J/token", "energy_per_token", {NULL}},
-    {"stats", "forward", "fw_time", {NULL}},
-    {"stats", "backward", "bw_time", {NULL}},
-    {"stats", "recompute", "recompute_time", {NULL}},
-    {"stats", "repeated communication", "recomm_exposed_time", {NULL}},
-    {"stats", "pipeline bubble", "bubble_time", {NULL}},
-    {"stats", "tensor-parallel comm.", "tp_comm_exposed_time", {NULL}},
-    {"stats", "pipeline comm.", "pp_comm_exposed_time", {NULL}},
-    {"stats", "data-parallel comm.", "dp_comm_exposed_time", {NULL}},
-    {"stats", "context-parallel comm.", "cp_comm_exposed_time", {NULL}},
-    {"stats", "expert-parallel comm.", "ep_comm_exposed_time", {NULL}},
-    {"stats", "forward offload", "fw_offload_exposed_time", {NULL}},
-    {"stats", "backward offload", "bw_offload_exposed_time", {NULL}},
-    {"stats", "embedding and head", "head_time", {NULL}},
-    {"stats", "waiting for the host", "host_time", {NULL}},
-    {"stats", "stragglers", "straggler_time", {NULL}},
-    {"stats", "fixed overhead", "overhead_time", {NULL}},
-    {"stats", "weights", "weight_space", {NULL}},
-    {"stats", "activations", "act_space", {NULL}},
-    {"stats", "checkpoints", "act_checkpoint_size", {NULL}},
-    {"stats", "block at hand", "act_grad_space", {NULL}},
-    {"stats", "activation gradients", "act_grad_space", {NULL}},
-    {"stats", "weight gradients", "weight_grad_space", {NULL}},
-    {"stats", "head", "head_space", {NULL}},
-    {"stats", "framework", "framework_space", {NULL}},
-    {"stats", "fragmentation, reserve", "mem_overhead", {NULL}},
-    {"stats", "cached keys and values", "kv_cache_space", {NULL}},
-    {"stats", "first token", "ttft", {NULL}},
-    {"stats", "per output token", "tpot", {NULL}},
-    {"stats", "whole request", "request_time", {NULL}},
-    {"stats", "output tokens/s", "output_tokens_per_s", {NULL}},
-    {"stats", "output tokens/s/processor", "output_tokens_per_s_per_proc", {NULL}},
-    {"stats", "output tokens/s/request", "tokens_per_s_per_user", {NULL}},
-    {"stats", "requests/s", "requests_per_s", {NULL}},
-    /* Heads of tables. */
-    {"stats", "tok/s/proc", "output_tokens_per_s_per_proc", {NULL}},
-    {"stats", "tok/s/user", "tokens_per_s_per_user", {NULL}},
-    {"stats", "USD/Mtok", "usd_per_million_output_tokens", {NULL}},
-};
-
 static const struct {
     const char *word, *choice;
 } choices[] = {{"mla", "multi_latent"}, {"groupquery", "grouped_query"},
@@ -119,31 +16,16 @@ static const struct {
                {"fp16", "float16"},     {"bf16", "bfloat16"},
                {"fp32", "float32"}};
 
-const calc_alias *calc_alias_find(const calc_table *table, const char *key)
+const calc_field *calc_alias_find(const calc_table *table, const char *key)
 {
-    for (size_t i = 0; i < COUNT(aliases); i++) {
-        if (strcmp(aliases[i].table, table->name) == 0 && strcmp(aliases[i].key, key) == 0) {
-            return &aliases[i];
+    for (size_t i = 0; i < table->count; i++) {
+        for (const char *const *also = table->rows[i].also; *also; also++) {
+            if (strcmp(*also, key) == 0) {
+                return &table->rows[i];
+            }
         }
     }
     return NULL;
-}
-
-const calc_alias *calc_alias_next(const calc_table *table, const char *field,
-                                  const calc_alias *before)
-{
-    for (size_t i = before ? (size_t)(before - aliases) + 1 : 0; i < COUNT(aliases); i++) {
-        if (strcmp(aliases[i].table, table->name) == 0 && strcmp(aliases[i].field, field) == 0) {
-            return &aliases[i];
-        }
-    }
-    return NULL;
-}
-
-const calc_alias *calc_alias_of(const calc_table *table, const char *field)
-{
-    const calc_alias *alias = calc_alias_next(table, field, NULL);
-    return alias && table != calc_table_of(CALC_KIND_STATS) ? alias : NULL;
 }
 
 const char *calc_alias_head(const char *word)
@@ -228,10 +110,9 @@ static void consider_table(nearest *best, const calc_table *table, char path[PAT
                                                      : 0;
         if (!field->table && (field->type != CALC_TYPE_NOTE || field->flags & list)) {
             const char *dot = strrchr(best->word, '.'), *last = dot ? dot + 1 : best->word;
-            const calc_alias *other = calc_alias_find(table, last);
             snprintf(path + used, room, "%s", field->key);
             consider(best, path);
-            if (other && strcmp(other->field, field->key) == 0) { /* whose number may be another */
+            if (calc_alias_find(table, last) == field) { /* whose number may be another */
                 best->distance = 0;
                 snprintf(best->path, sizeof best->path, "%s", path);
             }

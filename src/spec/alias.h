@@ -1,30 +1,12 @@
-/** @file alias.h  Other names of fields, statistics and choices: from files in circulation, short
- *  names that people type (tp, mfu), and labels in the summary of a run ("time per step"); and the
+/** @file alias.h  Fields by their other names (calc_field.also), other words for choices, and the
  *  nearest name to one that no field has. */
 #ifndef CALC_SPEC_ALIAS_H
 #define CALC_SPEC_ALIAS_H
 
 #include "calc.h"
 
-/** Another key of a field. */
-typedef struct calc_alias {
-    const char *table;    /**< name of the table of fields that it is in */
-    const char *key;      /**< the other key */
-    const char *field;    /**< key of the field that it means */
-    const char *times[2]; /**< NULL, or its value counts these: fields, the first that is not 0 */
-} calc_alias;
-
-/** The alias with this key in a table; NULL if there is none. */
-const calc_alias *calc_alias_find(const calc_table *table, const char *key);
-
-/** The alias of a field of a document (at most one); NULL if there is none, or if the table
- *  describes answers. */
-const calc_alias *calc_alias_of(const calc_table *table, const char *field);
-
-/** The aliases of a field or a statistic, one call after the other; NULL after the last.
- *  @param before  the one before, NULL for the first */
-const calc_alias *calc_alias_next(const calc_table *table, const char *field,
-                                  const calc_alias *before);
+/** The field with this other key; NULL if there is none. */
+const calc_field *calc_alias_find(const calc_table *table, const char *key);
 
 /** The path of the field of a layout over whose column tables print a word that is no key: "chunk"
  *  is inference.chunk_size. @return the word itself if it heads none */

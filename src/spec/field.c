@@ -258,8 +258,8 @@ const calc_field *calc_table_find(const calc_table *table, const char *key)
             return &table->rows[i];
         }
     }
-    const calc_alias *alias = calc_alias_find(table, key);
-    return alias && !alias->times[0] ? calc_table_find(table, alias->field) : NULL;
+    const calc_field *other = calc_alias_find(table, key);
+    return other && !other->times[0] ? other : NULL;
 }
 
 int calc_choice_index(const char *const *choices, const char *text)
@@ -549,7 +549,7 @@ static void each(const calc_table *table, const char *prefix, calc_field_visitor
         if (field->table) {
             each(field->table, path, visit, context);
         } else {
-            visit(context, table, path, field);
+            visit(context, path, field);
         }
     }
 }

@@ -349,21 +349,15 @@ typedef struct entry {
     double rows, error_percent, worst_percent; /* NaN: blank */
 } entry;
 
-#define TEXT(member)                                                                               \
-    {                                                                                              \
-        .name = #member, CALC_CSV_MEMBER(entry, member)                                            \
-    }
-#define NUMBER(member) .name = #member, CALC_CSV_MEMBER(entry, member), .flags = CALC_CSV_BLANK
-
 static const calc_csv_column columns[] = {
-    TEXT(simulator),
-    TEXT(machine),
-    {.name = "quantity", CALC_CSV_MEMBER(entry, quantity), .words = calc_quantity_words},
-    TEXT(runs),
-    {NUMBER(rows), .hi = 1e9},
-    {NUMBER(error_percent)},
-    {NUMBER(worst_percent)},
-    TEXT(note)};
+    CALC_CSV_COLUMN_NEEDED_TEXT(entry, simulator, NULL),
+    CALC_CSV_COLUMN_NEEDED_TEXT(entry, machine, NULL),
+    CALC_CSV_COLUMN(entry, quantity, 0, NULL, .words = calc_quantity_words),
+    CALC_CSV_COLUMN_NEEDED_TEXT(entry, runs, NULL),
+    CALC_CSV_COLUMN_NEEDED_NUMBER(entry, rows, NULL),
+    CALC_CSV_COLUMN(entry, error_percent, CALC_CSV_BLANK, NULL),
+    CALC_CSV_COLUMN(entry, worst_percent, CALC_CSV_BLANK, NULL),
+    CALC_CSV_COLUMN_NEEDED_TEXT(entry, note, NULL)};
 
 static const calc_csv_table table = CALC_CSV_TABLE(columns, entry, NULL);
 

@@ -90,11 +90,9 @@ static void add_table(vocabulary *v, const calc_table *table)
     }
 }
 
-static void add_path(void *context, const calc_table *table, const char *path,
-                     const calc_field *field)
+static void add_path(void *context, const char *path, const calc_field *field)
 {
     vocabulary *v = context;
-    (void)table;
     (void)field;
     if (v->paths < PATHS) {
         snprintf(v->path[v->paths++], PATH_SIZE, "%s.%s", v->kind, path);

@@ -14,11 +14,10 @@ typedef struct visited {
 } visited;
 
 /* calc_field_visitor */
-static void note(void *context, const calc_table *table, const char *path, const calc_field *field)
+static void note(void *context, const char *path, const calc_field *field)
 {
     visited *v = context;
     ck_assert_uint_lt(v->count, MOST);
-    ck_assert(field >= table->rows && field < table->rows + table->count);
     ck_assert_ptr_null(field->table);
     strcpy(v->path[v->count++], path);
 }

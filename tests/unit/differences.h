@@ -32,12 +32,10 @@ static inline void compare_field(difference *d, const char *path)
 }
 
 /* The fields of elements, too: networks[N], matrix.DATATYPE. */
-static inline void see_field(void *context, const calc_table *table, const char *path,
-                             const calc_field *field)
+static inline void see_field(void *context, const char *path, const calc_field *field)
 {
     char element[256];
     const char *list = strstr(path, "[N]"), *map = strstr(path, "DATATYPE");
-    (void)table;
     if (field->type == CALC_TYPE_NOTE) {
         return;
     }

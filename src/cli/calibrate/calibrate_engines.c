@@ -32,67 +32,16 @@ static void write_engine(calc_output *out, const calc_engine_fit *fit)
     calc_output_text(out, "\n");
 }
 
-static void write_head(calc_output *out, const calc_calibrate_task *t, const char *title)
-{
-    calc_output_printf(out, "%-36s", title);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        calc_output_printf(out, " | %-24s", t->word[v]);
-    }
-    calc_output_printf(out, "\n%-36s", "errors in %");
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        calc_output_text(out, " |     n   bias  mean   med");
-    }
-    calc_output_text(out, "\n");
-}
-
-static void write_group(calc_output *out, const calc_calibrate_task *t,
-                        const calc_error_group *group)
-{
-    calc_output_printf(out, "%-36.36s", group->name);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS; v++) {
-        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
-        if (g) {
-            calc_output_printf(out, " |%6zu%+7.1f%6.1f%6.1f", g->spread.count, 100 * g->spread.bias,
-                               100 * g->spread.mean_abs, 100 * g->spread.median_abs);
-        } else {
-            calc_output_printf(out, " |%25s", "");
-        }
-    }
-    calc_output_text(out, "\n");
-}
-
-static void write_errors(calc_output *out, const calc_calibrate_task *t, size_t q)
-{
-    static const char *const kinds[] = {"engine", "machine", "source", "set"}; /* the last row sums
-                                                                                * up all */
-    const calc_error_groups *all = &t->groups[CALC_CALIBRATE_ASSUMED];
-    bool first = true;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        for (size_t i = 0; i < all->count; i++) {
-            const calc_error_group *g = &all->item[i];
-            bool set = strcmp(g->by, "set") == 0 && strcmp(g->name, "all") != 0;
-            if (g->quantity != quantities[q].quantity || strcmp(g->by, kinds[k]) != 0 || set) {
-                continue;
-            }
-            if (first) {
-                write_head(out, t, quantities[q].title);
-                first = false;
-            }
-            write_group(out, t, g);
-        }
-    }
-    calc_output_text(out, first ? "" : "\n");
-}
-
 static void write_table(calc_output *out, const void *of)
 {
+    static const char *const by[] = {"engine", "machine", "source", "all", NULL};
     const calc_calibrate_task *t = of;
     for (size_t i = 0; i < t->found.count; i++) {
         write_engine(out, &t->found.fit[i]);
     }
-    calc_output_text(out, "times in s; * the runs say hardly more than what was assumed\n\n");
+    calc_output_text(out, "times in s; * the runs say hardly more than what was assumed\n");
     for (size_t q = 0; q < sizeof quantities / sizeof *quantities; q++) {
-        write_errors(out, t, q);
+        calc_calibrate_groups_write(out, t, quantities[q].quantity, quantities[q].title, by);
     }
 }
 
@@ -181,6 +130,7 @@ calc_status calc_calibrate_engines(calc_calibrate_task *t, calc_errors *errors)
 {
     const char *const names[] = {"shipped", "fitted", "unseen"};
     memcpy(t->word, names, sizeof names);
+    t->views = CALC_CALIBRATE_VIEWS;
     calc_status status = calc_results_make(&t->results, &t->measured.all, errors);
     status = status == CALC_OK ? calc_calibrate_held_out(t, errors) : status;
     if (status != CALC_OK) {

@@ -69,7 +69,7 @@ void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *t,
 {
     calc_putf(put, "{by: %s, name: %s, quantity: %s, n: %zu", group->by, group->name,
               calc_quantity_words[group->quantity], group->spread.count);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+    for (int v = 0; v < t->views; v++) {
         const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
         if (g) {
             calc_put_object(put, t->word[v], CALC_PUT_LINE);
@@ -81,6 +81,58 @@ void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *t,
         }
     }
     calc_put_close(put);
+}
+
+void calc_calibrate_head(calc_output *out, const char *title, const char *const *word, int views)
+{
+    calc_output_printf(out, "\n%-36s", title);
+    for (int v = 0; v < views; v++) {
+        calc_output_printf(out, " | %-*s", v + 1 < views ? 24 : 0, word[v]);
+    }
+    calc_output_printf(out, "\n%-36s", "errors in %");
+    for (int v = 0; v < views; v++) {
+        calc_output_text(out, " |     n   bias  mean   med");
+    }
+    calc_output_text(out, "\n");
+}
+
+void calc_calibrate_row(calc_output *out, const char *name, const calc_spread *of, int views)
+{
+    calc_output_printf(out, "%-36.36s", name);
+    for (int v = 0; v < views; v++) {
+        if (of[v].count > 0) {
+            calc_output_printf(out, " |%6zu%+7.1f%6.1f%6.1f", of[v].count, 100 * of[v].bias,
+                               100 * of[v].mean_abs, 100 * of[v].median_abs);
+        } else {
+            calc_output_printf(out, " |%25s", "");
+        }
+    }
+    calc_output_text(out, "\n");
+}
+
+void calc_calibrate_groups_write(calc_output *out, const calc_calibrate_task *t,
+                                 calc_quantity quantity, const char *title, const char *const *by)
+{
+    const calc_error_groups *all = &t->groups[CALC_CALIBRATE_ASSUMED];
+    bool head = false;
+    for (; *by; by++) {
+        for (const calc_error_group *g = all->item; g < all->item + all->count; g++) {
+            bool set = strcmp(g->by, "set") == 0 && strcmp(g->name, *by) == 0;
+            calc_spread of[CALC_CALIBRATE_VIEWS] = {{0}};
+            if (g->quantity != quantity || (!set && strcmp(g->by, *by) != 0)) {
+                continue;
+            }
+            for (int v = 0; v < t->views; v++) {
+                const calc_error_group *like = calc_error_groups_like(&t->groups[v], g);
+                of[v] = like ? like->spread : of[v];
+            }
+            if (!head) {
+                calc_calibrate_head(out, title, t->word, t->views);
+                head = true;
+            }
+            calc_calibrate_row(out, g->name, of, t->views);
+        }
+    }
 }
 
 void calc_calibrate_free(calc_calibrate_task *t)
@@ -239,28 +291,16 @@ static void write_constants(calc_output *out, const calc_point_fit *f)
 static void write_classes(calc_output *out, const calc_point_calibration *c,
                           const calc_points *points)
 {
-    calc_output_printf(out, "  %-28s", "errors in %");
-    for (int v = 0; v < CALC_POINT_VIEWS; v++) {
-        calc_output_printf(out, " | %-17s", views[v]);
-    }
-    calc_output_printf(out, "\n  %-22s%6s", "", "n");
-    for (int v = 0; v < CALC_POINT_VIEWS; v++) {
-        calc_output_text(out, " |  mean   med worst");
-    }
-    calc_output_text(out, "\n");
+    calc_calibrate_head(out, "measured operators", views, CALC_POINT_VIEWS);
     for (int class = 0; class < CALC_POINT_CLASSES; class ++) {
-        calc_spread first = spread_of(c, points, class, 0);
-        if (first.count == 0) {
-            continue;
-        }
-        calc_output_printf(out, "  %-22s%6zu", calc_point_class_name((calc_point_class) class),
-                           first.count);
+        calc_spread of[CALC_POINT_VIEWS];
         for (int v = 0; v < CALC_POINT_VIEWS; v++) {
-            calc_spread s = spread_of(c, points, class, v);
-            calc_output_printf(out, " |%6.1f%6.1f%6.1f", 100 * s.mean_abs, 100 * s.median_abs,
-                               100 * s.worst_abs);
+            of[v] = spread_of(c, points, class, v);
         }
-        calc_output_text(out, "\n");
+        if (of[0].count > 0) {
+            calc_calibrate_row(out, calc_point_class_name((calc_point_class) class), of,
+                               CALC_POINT_VIEWS);
+        }
     }
     size_t count[CALC_KERNEL_SOURCES] = {0};
     for (size_t i = 0; i < points->count; i++) {
@@ -281,7 +321,6 @@ static void write_table(calc_output *out, const calc_point_calibration *c,
     size_t used = count_used(points);
     calc_output_printf(out, "%s: %zu of %zu measured operators\n", c->machine, used, points->count);
     write_constants(out, &c->fit);
-    calc_output_text(out, "\n");
     write_classes(out, c, points);
     for (size_t i = 0; i < points->count; i++) {
         const calc_point *p = &points->item[i];

@@ -33,7 +33,8 @@ typedef struct calc_calibrate_task {
     calc_constant_starts starts;
     calc_measured measured;
     calc_results results; /**< predicted with what is known before, or with what was fitted */
-    const char *word[CALC_CALIBRATE_VIEWS];  /**< names of the views; NULL: not shown */
+    const char *word[CALC_CALIBRATE_VIEWS];  /**< names of the views */
+    int views;                               /**< that are shown */
     double *predicted[CALC_CALIBRATE_VIEWS]; /**< by index of result; NaN: not in the view */
     calc_results view[CALC_CALIBRATE_VIEWS]; /**< the results with these predictions */
     calc_error_groups groups[CALC_CALIBRATE_VIEWS];
@@ -57,6 +58,16 @@ void calc_calibrate_views_make(calc_calibrate_task *task, const calc_run_sets *s
 /** Write a group of one view, with its errors in each, as an element of the open array. */
 void calc_calibrate_views_put(calc_put *put, const calc_calibrate_task *task,
                               const calc_error_group *group);
+
+/** Write the head of a table of errors in several views, then a row of them, blank where a view has
+ *  none. */
+void calc_calibrate_head(calc_output *out, const char *title, const char *const *word, int views);
+void calc_calibrate_row(calc_output *out, const char *name, const calc_spread *of, int views);
+
+/** Write such a table of the groups of a quantity, if there are any.
+ *  @param by  dimensions of groups, or names of sets, in the order wanted, NULL at the end */
+void calc_calibrate_groups_write(calc_output *out, const calc_calibrate_task *task,
+                                 calc_quantity quantity, const char *title, const char *const *by);
 
 /** Free what it owns. */
 void calc_calibrate_free(calc_calibrate_task *task);

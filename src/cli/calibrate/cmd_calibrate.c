@@ -216,9 +216,9 @@ static calc_status calibrate_families(task *t, calc_errors *errors)
 {
     double **predicted = t->predicted;
     calc_status status = CALC_OK;
-    t->word[CALC_CALIBRATE_ASSUMED] = "assumed";
-    t->word[CALC_CALIBRATE_FITTED] = "fitted";
-    t->word[CALC_CALIBRATE_UNSEEN] = t->plan.cross != CALC_CROSS_NONE ? "unseen" : NULL;
+    const char *const words[] = {"assumed", "fitted", "unseen"};
+    memcpy(t->word, words, sizeof words);
+    t->views = t->plan.cross != CALC_CROSS_NONE ? CALC_CALIBRATE_VIEWS : CALC_CALIBRATE_UNSEEN;
     calc_calibrate_views_start(t);
     for (size_t f = 0; f < t->families && status == CALC_OK; f++) {
         status = calc_calibration_start(&t->family[f], t->machines[f].item, t->machines[f].count,
@@ -332,49 +332,6 @@ static bool refuse(const task *t, calc_errors *errors)
     return refused;
 }
 
-/* Runs predicted both before and after, of a source or of several. */
-typedef struct tally {
-    const char *name;
-    size_t count, better;   /* number of runs, and of those whose error shrank */
-    double assumed, fitted; /* sums of errors */
-} tally;
-
-/* Sums over sources stand behind these: all runs, those of high confidence, of these dense models
- * and mixtures of experts. */
-enum { SUMS = 4 };
-
-/* The tallies of one side, in the order in which its sources come. @param out  has room for one
- * of each result @return how many sources have one */
-static size_t tallies_of(const task *t, bool held, tally *out, tally sum[SUMS])
-{
-    const calc_results *after = &t->view[CALC_CALIBRATE_FITTED];
-    size_t sources = 0;
-    for (size_t i = 0; i < after->count; i++) {
-        const calc_result *r = &after->item[i];
-        if (r->use != CALC_USE_SCORED || calc_evidence_is_of(r, t->plan.held_out) != held) {
-            continue;
-        }
-        const char *name = calc_result_source(r);
-        double before = fabs(t->view[CALC_CALIBRATE_ASSUMED].item[i].error);
-        bool high = strcmp(calc_result_confidence(r), "high") == 0;
-        bool experts = strcmp(calc_result_kind(r), "MoE") == 0;
-        size_t s = 0;
-        while (s < sources && strcmp(out[s].name, name) != 0) {
-            s++;
-        }
-        out[s].name = name;
-        sources += s == sources;
-        tally *const of[] = {&out[s], &sum[0], &sum[1], &sum[experts ? 3 : 2]};
-        for (int k = 0; k < (high ? 4 : 2); k++) {
-            of[k]->count++;
-            of[k]->better += fabs(r->error) < before;
-            of[k]->assumed += before;
-            of[k]->fitted += fabs(r->error);
-        }
-    }
-    return sources;
-}
-
 static void machines_text(const calc_calibration *c, unsigned machines, char *text, size_t size)
 {
     bool all = true;
@@ -421,74 +378,61 @@ static void write_family(calc_output *out, const calc_calibration *c)
             calc_output_printf(out, " %s%s", p->constant->name, --left ? "," : "");
         }
     }
-    calc_output_text(out, "\n\n");
-}
-
-static void write_spreads(calc_output *out, const task *t, const calc_error_group *group)
-{
-    calc_output_printf(out, "%-36s%6zu", group->name, group->spread.count);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
-        const calc_error_group *g = calc_error_groups_like(&t->groups[v], group);
-        if (g) {
-            calc_output_printf(out, " |%+6.1f%6.1f%6.1f%6.1f", 100 * g->spread.bias,
-                               100 * g->spread.mean_abs, 100 * g->spread.median_abs,
-                               100 * g->spread.p90_abs);
-        }
-    }
     calc_output_text(out, "\n");
 }
 
-static void write_tally(calc_output *out, const tally *t)
+/* Errors of one side: of a source; or of all, of those of high confidence, of these dense models
+ * and of these mixtures of experts, by `sum` from 0 on. */
+static calc_spread side_of(const calc_results *view, const char *const *held_out, bool held,
+                           const char *source, size_t sum)
 {
-    double n = (double)t->count;
-    if (t->count > 0) {
-        calc_output_printf(out, "%-36s%6zu%10.1f%10.1f%10.0f %%\n", t->name, t->count,
-                           100 * (t->assumed / n), 100 * (t->fitted / n),
-                           100 * (double)t->better / n);
+    double *error = calc_make(view->count + 1, sizeof *error);
+    size_t count = 0;
+    for (const calc_result *r = view->item; r < view->item + view->count; r++) {
+        bool high = strcmp(calc_result_confidence(r), "high") == 0;
+        bool experts = strcmp(calc_result_kind(r), "MoE") == 0;
+        if (r->use == CALC_USE_SCORED && calc_evidence_is_of(r, held_out) == held &&
+            (source ? strcmp(calc_result_source(r), source) == 0
+                    : sum == 0 || (high && (sum == 1 || experts == (sum == 3))))) {
+            error[count++] = r->error;
+        }
     }
+    const calc_spread spread = calc_spread_of(error, count);
+    free(error);
+    return spread;
 }
 
 static void write_side(calc_output *out, const task *t, bool held)
 {
-    tally *source = calc_make(t->results.count + 1, sizeof *source);
-    tally sum[SUMS] = {{.name = "all"},
-                       {.name = "all high confidence"},
-                       {.name = "- dense"},
-                       {.name = "- mixtures of experts"}};
-    size_t sources = tallies_of(t, held, source, sum);
-    calc_output_printf(out, "\n%-36s%6s%10s%10s%12s\n",
-                       held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
-                       "assumed", "fitted", "better");
-    for (size_t i = 0; i < sources + SUMS; i++) {
-        write_tally(out, i < sources ? &source[i] : &sum[i - sources]);
+    static const char *const sums[] = {"all", "all high confidence", "- dense",
+                                       "- mixtures of experts"};
+    const calc_error_groups *groups = &t->groups[CALC_CALIBRATE_FITTED];
+    calc_calibrate_head(out, held ? "held out" : "fitted to", t->word, CALC_CALIBRATE_UNSEEN);
+    for (size_t i = 0; i < groups->count + sizeof sums / sizeof *sums; i++) {
+        const calc_error_group *g = i < groups->count ? &groups->item[i] : NULL;
+        calc_spread of[CALC_CALIBRATE_UNSEEN] = {{0}};
+        for (int v = 0; v < CALC_CALIBRATE_UNSEEN && (!g || strcmp(g->by, "source") == 0); v++) {
+            of[v] =
+                side_of(&t->view[v], t->plan.held_out, held, g ? g->name : NULL, i - groups->count);
+        }
+        if (of[0].count > 0) {
+            calc_calibrate_row(out, g ? g->name : sums[i - groups->count], of,
+                               CALC_CALIBRATE_UNSEEN);
+        }
     }
-    free(source);
 }
 
 static void write_runs_table(calc_output *out, const void *of)
 {
+    static const char *const by[] = {"set", NULL};
     const task *t = of;
-    const calc_error_groups *fitted = &t->groups[CALC_CALIBRATE_FITTED];
     enum { FEW = 20 /* of one's own runs: all are shown */ };
     bool few = t->args->argument_count > 0 &&
                calc_results_count(&t->view[CALC_CALIBRATE_FITTED], CALC_USE_SCORED) <= FEW;
     for (size_t i = 0; i < t->families; i++) {
         write_family(out, &t->family[i]);
     }
-    calc_output_printf(out, "%-42s", "time of a step, errors in %");
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
-        calc_output_printf(out, " | %-23s", t->word[v]);
-    }
-    calc_output_printf(out, "\n%-36s%6s", "", "n");
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
-        calc_output_text(out, " |  bias  mean   med   p90");
-    }
-    calc_output_text(out, "\n");
-    for (size_t i = 0; i < fitted->count; i++) {
-        if (strcmp(fitted->item[i].by, "set") == 0) {
-            write_spreads(out, t, &fitted->item[i]);
-        }
-    }
+    calc_calibrate_groups_write(out, t, CALC_QUANTITY_STEP_TIME, "time of a step", by);
     write_worst(out, t, !isnan(t->worst) ? (size_t)t->worst : few ? FEW : 0);
     if (t->plan.held_out) {
         write_side(out, t, false);
@@ -533,7 +477,7 @@ static void put_run(calc_put *put, const task *t, size_t index)
     const calc_result *r = &t->view[CALC_CALIBRATE_FITTED].item[index];
     calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", calc_result_id(r),
               calc_result_source(r), calc_result_machine(r), r->measured);
-    for (int v = 0; v < CALC_CALIBRATE_VIEWS && t->word[v]; v++) {
+    for (int v = 0; v < t->views; v++) {
         const calc_result *of = &t->view[v].item[index];
         bool has = of->use == CALC_USE_SCORED;
         calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
@@ -542,29 +486,6 @@ static void put_run(calc_put *put, const task *t, size_t index)
         calc_put_flag(put, "held_out", calc_evidence_is_of(r, t->plan.held_out));
     }
     calc_put_close(put);
-}
-
-static void put_tally(calc_put *put, const char *name, const tally *t)
-{
-    double n = (double)t->count; /* NaN if there are none */
-    calc_put_object(put, name, CALC_PUT_LINE);
-    calc_putf(put, "n: %zu, better: %zu, assumed: %g, fitted: %g}", t->count, t->better,
-              t->assumed / n, t->fitted / n);
-}
-
-static void put_side(calc_put *put, const task *t, bool held)
-{
-    tally *source = calc_make(t->results.count + 1, sizeof *source), sum[SUMS] = {{0}};
-    size_t sources = tallies_of(t, held, source, sum);
-    calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
-    calc_put_object(put, "sources", CALC_PUT_LINES);
-    for (size_t i = 0; i < sources; i++) {
-        put_tally(put, source[i].name, &source[i]);
-    }
-    calc_put_close(put);
-    put_tally(put, "all", &sum[0]);
-    calc_put_close(put);
-    free(source);
 }
 
 static void put_runs_report(calc_put *put, const void *of)
@@ -581,12 +502,6 @@ static void put_runs_report(calc_put *put, const void *of)
         calc_calibrate_views_put(put, t, &fitted->item[i]);
     }
     calc_put_close(put);
-    if (t->plan.held_out) {
-        calc_put_object(put, "halves", CALC_PUT_LINES);
-        put_side(put, t, false);
-        put_side(put, t, true);
-        calc_put_close(put);
-    }
     calc_put_array(put, "runs", CALC_PUT_LINES);
     for (size_t i = 0; i < results->count; i++) {
         if (results->item[i].use == CALC_USE_SCORED) {

@@ -465,16 +465,14 @@ void calc_field_text_range(const calc_field *field, char *buffer, size_t size)
     }
 }
 
-const char *calc_field_text_meaning(const calc_table *table, const calc_field *field,
-                                    char buffer[CALC_FIELD_TEXT_MEANING])
+const char *calc_field_text_meaning(const calc_field *field, char buffer[CALC_FIELD_TEXT_MEANING])
 {
     const char *glue = "; also ";
     snprintf(buffer, CALC_FIELD_TEXT_MEANING, "%s", field->doc);
-    for (const calc_alias *alias = NULL; (alias = calc_alias_next(table, field->key, alias));) {
-        bool label = strpbrk(alias->key, " /") != NULL;
-        calc_append(buffer, CALC_FIELD_TEXT_MEANING, "%s%s%s%s%s%s", glue, label ? "\"" : "",
-                    alias->key, label ? "\"" : "", alias->times[0] ? " times " : "",
-                    alias->times[0] ? alias->times[0] : "");
+    for (const char *const *also = field->also; *also; also++) {
+        const char *quote = strpbrk(*also, " /") ? "\"" : ""; /* a label */
+        calc_append(buffer, CALC_FIELD_TEXT_MEANING, "%s%s%s%s%s%s", glue, quote, *also, quote,
+                    field->times[0] ? " times " : "", field->times[0] ? field->times[0] : "");
         glue = ", ";
     }
     glue = "; also ";

@@ -183,7 +183,6 @@ const char *calc_field_text_type(const calc_field *field);
 void calc_field_text_range(const calc_field *field, char *buffer, size_t size);
 
 /** The meaning of a field, its other names, and the other names of its choices. @return buffer */
-const char *calc_field_text_meaning(const calc_table *table, const calc_field *field,
-                                    char buffer[CALC_FIELD_TEXT_MEANING]);
+const char *calc_field_text_meaning(const calc_field *field, char buffer[CALC_FIELD_TEXT_MEANING]);
 
 #endif

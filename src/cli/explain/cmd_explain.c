@@ -48,8 +48,8 @@ static const void *object_of(const numbers *n, calc_kind kind)
     return object[kind];
 }
 
-/* The alias that a path names in its kind; NULL if it is none. */
-static const calc_alias *alias_of(calc_kind kind, const char *path)
+/* The field whose other name a path is in its kind; NULL if it is none. */
+static const calc_field *alias_of(calc_kind kind, const char *path)
 {
     (void)calc_kind_split(&path, CALC_KIND_STAGE);
     return calc_alias_find(calc_table_of(kind), path);
@@ -61,9 +61,9 @@ static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref
 {
     calc_kind only = calc_kind_split(&name, CALC_KIND_STAGE);
     for (; kind < CALC_KIND_COUNT; kind++) {
-        const calc_alias *alias = alias_of(kind, name); /* "num_shared_experts" */
+        const calc_field *other = alias_of(kind, name); /* "num_shared_experts" */
         if ((only == CALC_KIND_NONE || only == kind) &&
-            calc_field_find(kind, alias ? alias->field : name, ref) == CALC_OK) {
+            calc_field_find(kind, other ? other->key : name, ref) == CALC_OK) {
             return kind;
         }
     }
@@ -121,11 +121,9 @@ static calc_status unknown_name(const char *name, calc_errors *errors)
     for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
         const calc_table *table = calc_table_of(kind);
         for (size_t i = 0; i < table->count; i++) {
-            const calc_alias *alias = NULL;
-            for (const char *key = table->rows[i].key; key && count < MOST_NAMES;
-                 key = alias ? alias->key : NULL) {
+            const char *const *also = table->rows[i].also;
+            for (const char *key = table->rows[i].key; key && count < MOST_NAMES; key = *also++) {
                 names[count++] = key;
-                alias = calc_alias_next(table, table->rows[i].key, alias);
             }
         }
     }
@@ -247,7 +245,7 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
 /* Explains an alias. */
 static void write_alias(calc_output *out, const char *name, const calc_field_ref *ref)
 {
-    const calc_alias *alias = alias_of(ref->kind, name);
+    const calc_field *alias = alias_of(ref->kind, name);
     char text[256];
     calc_field_ref served;
     snprintf(text, sizeof text, "inference.%s", ref->field->key);
@@ -257,9 +255,9 @@ static void write_alias(calc_output *out, const char *name, const calc_field_ref
         return;
     }
     if (alias && !alias->times[0]) {
-        snprintf(text, sizeof text, "%s", alias->field);
+        snprintf(text, sizeof text, "%s", alias->key);
     } else if (alias) {
-        snprintf(text, sizeof text, "%s = %s * %s%s%s", alias->field, alias->key, alias->times[0],
+        snprintf(text, sizeof text, "%s = %s * %s%s%s", alias->key, alias->also[0], alias->times[0],
                  alias->times[1] ? ", or if that is 0, * " : "",
                  alias->times[1] ? alias->times[1] : "");
     }
@@ -276,7 +274,7 @@ static void write_field(calc_output *out, const char *name, const calc_field_ref
     char range[512], meaning[CALC_FIELD_TEXT_MEANING];
     calc_output_printf(out, "%s: %s of %s\n", name, answer ? "statistic" : "field", of[ref->kind]);
     calc_output_text(out, "  ");
-    calc_help_wrapped(out, calc_field_text_meaning(calc_table_of(ref->kind), field, meaning), 2);
+    calc_help_wrapped(out, calc_field_text_meaning(field, meaning), 2);
     calc_field_text_range(field, range, sizeof range);
     write_alias(out, name, ref);
     if (!answer) {

@@ -52,8 +52,7 @@ static const char *const examples[] = {"calc show fields exe", "calc show fields
 enum { RANGE_SIZE = 256, MEANING_SIZE = CALC_FIELD_TEXT_MEANING };
 
 /* calc_field_visitor */
-static void write_text_row(void *context, const calc_table *table, const char *path,
-                           const calc_field *field)
+static void write_text_row(void *context, const char *path, const calc_field *field)
 {
     calc_output *out = context;
     char range[RANGE_SIZE], value[2 * RANGE_SIZE], meaning[MEANING_SIZE], text[MEANING_SIZE + 64];
@@ -67,21 +66,20 @@ static void write_text_row(void *context, const calc_table *table, const char *p
         calc_output_printf(out, "\n%*s", VALUE_COLUMN, "");
     }
     calc_help_wrapped(out, value, VALUE_COLUMN);
-    snprintf(text, sizeof text, "%s%s%s%s", calc_field_text_meaning(table, field, meaning),
+    snprintf(text, sizeof text, "%s%s%s%s", calc_field_text_meaning(field, meaning),
              field->where ? " (" : "", field->where ? field->where : "", field->where ? ")" : "");
     calc_output_printf(out, "%*s", INDENT, "");
     calc_help_wrapped(out, text, INDENT);
 }
 
 /* calc_field_visitor */
-static void write_markdown_row(void *context, const calc_table *table, const char *path,
-                               const calc_field *field)
+static void write_markdown_row(void *context, const char *path, const calc_field *field)
 {
     calc_output *out = context;
     char range[RANGE_SIZE], meaning[MEANING_SIZE];
     const char *unit = field->unit ? field->unit : "";
     calc_field_text_range(field, range, sizeof range);
-    calc_field_text_meaning(table, field, meaning);
+    calc_field_text_meaning(field, meaning);
     bool optional = field->flags & CALC_OPTIONAL;
     if (field->where) {
         calc_output_printf(out, "| `%s` | %s | %s | `%s` |\n", path, unit, meaning, field->where);
@@ -93,16 +91,14 @@ static void write_markdown_row(void *context, const calc_table *table, const cha
 }
 
 /* calc_field_visitor */
-static void write_name(void *context, const calc_table *table, const char *path,
-                       const calc_field *field)
+static void write_name(void *context, const char *path, const calc_field *field)
 {
     const char *index = strstr(path, "[N]");
-    const calc_alias *alias = NULL;
     calc_output_printf(context, "%.*s%s%s\n", index ? (int)(index - path) : 0, path,
                        index ? "[0]" : "", index ? index + strlen("[N]") : path);
-    while ((alias = calc_alias_next(table, field->key, alias))) {
-        if (!strchr(alias->key, ' ')) { /* a label of the summary */
-            calc_output_printf(context, "%s\n", alias->key);
+    for (const char *const *also = field->also; *also; also++) {
+        if (!strchr(*also, ' ')) { /* a label of the summary */
+            calc_output_printf(context, "%s\n", *also);
         }
     }
 }
@@ -151,8 +147,7 @@ typedef struct once {
 } once;
 
 /* calc_field_visitor */
-static void write_once(void *context, const calc_table *table, const char *path,
-                       const calc_field *field)
+static void write_once(void *context, const char *path, const calc_field *field)
 {
     static const char roles[] = "roles.", first[] = "roles.actor.";
     const once *o = context;
@@ -160,7 +155,7 @@ static void write_once(void *context, const calc_table *table, const char *path,
     bool is_first = strncmp(path, first, sizeof first - 1) == 0;
     snprintf(any, sizeof any, "roles.ROLE.%s", is_first ? path + sizeof first - 1 : "");
     if (is_first || strncmp(path, roles, sizeof roles - 1) != 0) {
-        o->write(o->out, table, is_first ? any : path, field);
+        o->write(o->out, is_first ? any : path, field);
     }
 }
 

@@ -472,11 +472,9 @@ static void tell_one(void *context, const calc_exec *exec, calc_axis axis)
 {
     (void)context;
     const calc_field *field = calc_axis_field(axis);
-    const calc_alias *alias = axis < CALC_AXIS_EXEC_COUNT
-                                  ? calc_alias_of(calc_table_of(CALC_KIND_EXEC), field->key)
-                                  : NULL;
+    const char *also = axis < CALC_AXIS_EXEC_COUNT ? field->also[0] : NULL;
     char value[CALC_VALUE_TEXT];
-    calc_say(" %s=%s", alias ? alias->key : field->key,
+    calc_say(" %s=%s", also ? also : field->key,
              calc_value_text(field, (const char *)exec + calc_axis_offset(axis), value));
 }
 

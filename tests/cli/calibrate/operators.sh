@@ -2,7 +2,7 @@
 operators=$ROOT/tests/measured/operators.csv
 "$CALC" calibrate --operators "$operators" --rows a100_nvswitch --system vtrain_a100 --date 2026-01-31 \
     --out mine.json --json report.json || exit
-grep -o '"op_parameters": {.*' mine.json | head -1
+sed -n "/op_parameters/{n;p;q}" mine.json
 grep -o 'Operators: .*' mine.json
 "$CALC" run gpt3-175B mine.json 3072_t4_p64_d12_mbs4_full --set mem1.GiB=200 | head -3
 python3 - <<'END'
