@@ -93,6 +93,8 @@ static void model_put(const char *rest)
                    {"networks[0].latency_s", &model.c.system.networks[0].latency_s},
                    {"networks[1].latency_s", &model.c.system.networks[1].latency_s},
                    {"host.block_s", &chip->host.block_s},
+                   {"host.moe_block_s", &chip->host.moe_block_s},
+                   {"host.expert_s", &chip->host.expert_s},
                    {"overlap.data_par", &chip->overlap.data_par},
                    {"mem_reserved_bytes", &chip->mem_reserved_bytes}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -399,6 +401,9 @@ static const model_member case_members[] = {
     MEMBER("muon.dense_block.dense_s", stage_case, parts.muon[0].dense_s),
     MEMBER("muon.dense_block.longest_s", stage_case, parts.muon[0].longest_s),
     STAGES(stages.count),
+    MEMBER("framework.dense", stage_case, parts.framework_bytes[1][0]),
+    MEMBER("framework.moe", stage_case, parts.framework_bytes[0][1]),
+    MEMBER("framework.both", stage_case, parts.framework_bytes[1][1]),
 };
 
 static bool model_find(const model_member *members, size_t count, const char *name,
@@ -539,10 +544,21 @@ static bool model_value(const char *name, double *out)
         }
     }
     model_refresh();
-    if (strcmp(name, "count") == 0 || strcmp(name, "routed_tokens") == 0) {
-        *out =
-            name[0] == 'c' ? (double)model.c.count : calc_transformer_routed_tokens(&model.c.shape);
-        return true;
+    const modern_case *c = &model.c;
+    const calc_offload moved =
+        calc_offload_of(&c->exec.strategy, c->operators, c->count, model_recompute());
+    const formula_name numbers[] = {
+        {"count", (double)c->count}, /* of operators of the list */
+        {"routed_tokens", calc_transformer_routed_tokens(&c->shape)},
+        {"stream_bytes", calc_stage_message_bytes(&c->shape)},
+        {"moved.away_bytes", moved.away_bytes},
+        {"moved.copied_bytes", moved.copied_bytes},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (strcmp(numbers[i].name, name) == 0) {
+            *out = numbers[i].value;
+            return true;
+        }
     }
     return model_of_part(name, out) || FIND(case_members, name, &model, out) ||
            (model_operator[0] && model_of_operator(name, out)) || model_of_stage(name, out);
