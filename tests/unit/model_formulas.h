@@ -1,27 +1,38 @@
-/** @file model_formulas.h  Words and numbers for formulas (formula.h) about operators, costs and
- *  stages of a layout:
+/** @file model_formulas.h  Words and numbers for formulas (formula.h) about operators, costs,
+ * stages and steps of a layout. Lines that begin anew or change something:
  *
- *      case moe 2 1 4               an application of modern_case.h or stage_case.h with so many
- *                                   ranks of tensor, pipeline and data parallelism
- *      put networks[0].bytes_per_s = fast / 2        a number of the machine, in the unit of the
- * model dense, moe, head, mtp, embedding              the list of operators that all.* sums has
- * NAME, lacks NAME         an operator of that list again NAME, NAME             all operators of
- * it that recomputation repeats, in order
+ *      case moe 2 1 4
+ *          an application of modern_case.h or stage_case.h with 2, 1 and 4 ranks of tensor,
+ * pipeline and data parallelism serve llama3-70B h200 decode 8 1 1 64 a shipped model on a shipped
+ * machine, as serving_exec() put networks[0].bytes_per_s = fast / 2 a number of the machine, in the
+ * unit that the model has it in dense, moe, head, mtp, embedding the operators that are listed,
+ * which numbers all.* are of
  *
- *  Numbers: members of the operator named in [ ]; of the list's calc_cost; of costs of a stage's
- *  parts, as moe_block.fw_s; and of what the stage [0] weighs, stores, takes and sends, as
- *  memory.activation. Each is computed anew after something was set. */
+ *  Lines that check something:
+ *
+ *      has NAME, lacks NAME        an operator is listed, or not
+ *      again NAME, NAME            all that are listed and that recomputation repeats, in order
+ *      kernel NAME = 2, 3, 4, 5    bytes and arithmetic of one that runs once each way
+ *      tensor_ops all_gather 2 4   how many of these ranks of tensor parallelism do each way
+ *      line dense.reduce 5, 6      latency and seconds per byte of a group
+ *
+ *  Numbers: members of the operator [NAME]; of the sum of those listed, as all.kept_bytes; of the
+ *  costs of a stage's parts, as moe_block.fw_s; of calc_run(), as stats.total_time; and of what the
+ *  stage [0] weighs, stores, takes and sends, as memory.activation. After a change all of them are
+ *  computed anew. */
 #ifndef CALC_TEST_MODEL_FORMULAS_H
 #define CALC_TEST_MODEL_FORMULAS_H
 
 #include "formula.h"
+#include "serving_case.h"
+#include "spec/field.h"
 #include "stage_case.h"
 
 static stage_case model;
 static char model_operator[64];
 static size_t model_stage;
 static size_t (*model_list)(const calc_cost_context *context, calc_operator *out);
-static bool model_fresh;
+static bool model_fresh, model_ran, model_shipped;
 
 static size_t model_dense(const calc_cost_context *context, calc_operator *out)
 {
@@ -80,6 +91,35 @@ static void model_case(const char *rest)
     formula_fail("no application is called %s", name);
 }
 
+static void model_load(const char *rest)
+{
+    char app[64], machine[64], path[512];
+    ck_assert_int_eq(sscanf(rest, "%63s %63s", app, machine), 2);
+    model.c.app = shipped_app(app);
+    model_shipped = true;
+    snprintf(path, sizeof path, "%s/systems/%s.json", CALC_DATA_DIR_SOURCE, machine);
+    ck_assert_int_eq(calc_load(CALC_KIND_SYSTEM, &model.c.system, path, NULL), CALC_OK);
+}
+
+static void model_serve(const char *rest)
+{
+    static const char *const phases[] = {[CALC_INFERENCE_PHASE_NONE] = "none",
+                                         [CALC_INFERENCE_PHASE_PREFILL] = "prefill",
+                                         [CALC_INFERENCE_PHASE_DECODE] = "decode",
+                                         [CALC_INFERENCE_PHASE_SERVE] = "serve",
+                                         [CALC_INFERENCE_PHASE_DISAGGREGATED] = "disaggregated"};
+    char phase[32];
+    int n[4];
+    size_t i = 0;
+    ck_assert_int_eq(sscanf(rest, "%*s %*s %31s %d %d %d %d", phase, &n[0], &n[1], &n[2], &n[3]),
+                     5);
+    while (strcmp(phases[i], phase) != 0) {
+        ck_assert_uint_lt(++i, sizeof phases / sizeof *phases);
+    }
+    model_load(rest);
+    model.c.exec = serving_exec((calc_inference_phase)i, n[0], n[1], n[2], n[3]);
+}
+
 static void model_put(const char *rest)
 {
     calc_chip *chip = &model.c.system.chip;
@@ -87,6 +127,8 @@ static void model_put(const char *rest)
         const char *name;
         double *number;
     } numbers[] = {{"mem2.bytes_per_s", &chip->mem2.bytes_per_s},
+                   {"mem1.capacity_bytes", &chip->mem1.capacity_bytes},
+                   {"mem2.capacity_bytes", &chip->mem2.capacity_bytes},
                    {"matrix.flop_per_s", &chip->matrix[model.c.exec.strategy.datatype].flop_per_s},
                    {"networks[0].bytes_per_s", &model.c.system.networks[0].bytes_per_s},
                    {"networks[1].bytes_per_s", &model.c.system.networks[1].bytes_per_s},
@@ -95,6 +137,8 @@ static void model_put(const char *rest)
                    {"host.block_s", &chip->host.block_s},
                    {"host.moe_block_s", &chip->host.moe_block_s},
                    {"host.expert_s", &chip->host.expert_s},
+                   {"issue_s", &model.c.exec.inference.traits.issue_s},
+                   {"gap_s", &model.c.exec.inference.traits.gap_s},
                    {"overlap.data_par", &chip->overlap.data_par},
                    {"mem_reserved_bytes", &chip->mem_reserved_bytes}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -235,15 +279,24 @@ static bool model_says(const char *word, const char *rest)
             return true;
         }
     }
-    bool changes =
-        strcmp(word, "case") == 0 || strcmp(word, "put") == 0 || strcmp(word, "set") == 0;
-    model_fresh = model_fresh && !changes;
-    if (strcmp(word, "case") == 0) {
-        model_case(rest);
-    } else if (strcmp(word, "put") == 0) {
-        model_put(rest);
+    const struct {
+        const char *word;
+        void (*changes)(const char *rest);
+    } changes[] = {{"case", model_case},
+
+                   {"serve", model_serve},
+                   {"put", model_put},
+                   {"set", NULL}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        if (strcmp(word, changes[i].word) == 0) {
+            model_fresh = model_ran = false;
+            if (changes[i].changes) {
+                changes[i].changes(rest);
+            }
+            return true;
+        }
     }
-    return changes;
+    return false;
 }
 
 static void model_choose(const char *name)
@@ -300,9 +353,24 @@ static const model_member operator_members[] = {
         COST(member.bw_exposed_s), COST(member.re_exposed_s)
 
 static const model_member cost_members[] = {
-    COST(fw_s),          COST(agrad_s),        COST(wgrad_s),       COST(re_s),
-    COST(dense_weights), COST(expert_weights), COST(kept_bytes),    COST(kept_whole_bytes),
-    COST(passing_bytes), COST_LINKS(tensor),   COST_LINKS(context), COST_LINKS(expert),
+    MEMBER("flop.fw", calc_cost, work[CALC_PASS_FW].flop),
+    MEMBER("flop.agrad", calc_cost, work[CALC_PASS_AGRAD].flop),
+    MEMBER("flop.wgrad", calc_cost, work[CALC_PASS_WGRAD].flop),
+    MEMBER("bytes.fw", calc_cost, work[CALC_PASS_FW].bytes),
+    MEMBER("bytes.agrad", calc_cost, work[CALC_PASS_AGRAD].bytes),
+    MEMBER("bytes.wgrad", calc_cost, work[CALC_PASS_WGRAD].bytes),
+    COST(fw_s),
+    COST(agrad_s),
+    COST(wgrad_s),
+    COST(re_s),
+    COST(dense_weights),
+    COST(expert_weights),
+    COST(kept_bytes),
+    COST(kept_whole_bytes),
+    COST(passing_bytes),
+    COST_LINKS(tensor),
+    COST_LINKS(context),
+    COST_LINKS(expert),
     COST_LINKS(edge),
 };
 
@@ -497,8 +565,49 @@ static bool model_of_stage(const char *name, double *out)
     return FIND(stage_members, name, &n, out);
 }
 
+/* Of calc_run(), by its name in files. In training the times of a step add up. */
+static double model_of_stats(const char *name)
+{
+    static calc_stats s;
+    static calc_verdict verdict;
+    const modern_case *c = &model.c;
+    if (!model_ran) {
+        calc_errors errors = {0};
+        memset(&s, 0x55, sizeof s);
+        ck_assert_msg(!model_shipped ||
+                          calc_check(&c->app, &c->system, &c->exec, &errors) == CALC_OK,
+                      "%s: %s", errors.item[0].pointer, errors.item[0].text);
+        verdict = calc_run(&c->app, &c->system, &c->exec, CALC_COMPAT_NONE, &s);
+        ck_assert_int_eq(verdict, s.verdict);
+        double sum_s = s.fw_time + s.bw_time + s.recompute_time + s.recomm_exposed_time +
+                       s.tp_comm_exposed_time + s.cp_comm_exposed_time + s.ep_comm_exposed_time +
+                       s.pp_comm_exposed_time + s.dp_comm_exposed_time + s.fw_offload_exposed_time +
+                       s.bw_offload_exposed_time + s.head_time + s.host_time + s.bubble_time +
+                       s.optim_step_time + s.straggler_time + s.overhead_time;
+        if (isfinite(s.total_time) && c->exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+            assert_near(sum_s, s.total_time);
+        }
+        model_ran = true;
+    }
+    if (strcmp(name, "verdict") == 0) {
+        return (double)verdict;
+    }
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(table->rows[i].key, name) == 0) {
+            return *(const double *)(const void *)((const char *)&s + table->rows[i].offset);
+        }
+    }
+    formula_fail("no number is called stats.%s", name);
+    return 0;
+}
+
 static bool model_value(const char *name, double *out)
 {
+    if (strncmp(name, "stats.", 6) == 0) {
+        *out = model_of_stats(name + 6);
+        return true;
+    }
     static const formula_name constants[] = {
         /* sizes of modern_case.h: tokens, width, feed-forward, heads, their width, key heads; */
         {"T", 32},
@@ -536,7 +645,14 @@ static bool model_value(const char *name, double *out)
         {"expert_tensor_group", CALC_IN_EXPERT_TENSOR},
         {"vector_kind", CALC_OPERATOR_VECTOR},
         {"permute_kind", CALC_OPERATOR_PERMUTE},
-        {"recompute_all", CALC_RECOMPUTE_ALL}};
+        {"recompute_all", CALC_RECOMPUTE_ALL},
+        {"fits", CALC_VERDICT_OK},
+        {"mem1_capacity", CALC_VERDICT_MEM1_CAPACITY},
+        {"mem2_capacity", CALC_VERDICT_MEM2_CAPACITY},
+        {"network_size", CALC_VERDICT_NETWORK_SIZE},
+        {"network_fill", CALC_VERDICT_NETWORK_FILL},
+        {"interleaving", CALC_VERDICT_INTERLEAVING},
+        {"offload_blocks", CALC_VERDICT_OFFLOAD_BLOCKS}};
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
         if (strcmp(constants[i].name, name) == 0) {
             *out = constants[i].value;
