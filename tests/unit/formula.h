@@ -1,13 +1,16 @@
 /** @file formula.h  Tests that are text: a case, what is set in it, and what its numbers are, as
- *  formulas. Of the lines of a test
+ *  formulas. Lines of a test:
  *
- *      set zero_stage=2 sys.grouped.wgrad_bytes=5   sets fields by the names that they have in
- * files, let pairs = A * T * T                        keeps a number under a name, kept_bytes == 2
- * * T * H, launches.fw > 1     compares: == to the bit, ~ but for the order of sums, != < > <= >=;
- * a == b == c is two,
+ *      set zero_stage=2 sys.grouped.wgrad_bytes=5
+ *          sets fields by the names that they have in files
+ *      let pairs = A * T * T
+ *          keeps a number under a name; max(a, b) and pow(a, b) are functions
+ *      kept_bytes == 2 * T * H, launches.fw > 1
+ *          compares: == to the bit, ~ but for the order of sums, and != < > <= >=; a == b == c is
+ *          two. (frame.h repeats what follows "< 3*": say it the other way round.)
  *
- *  and all others begin with a word of the program. A % begins a remark. What does not hold ends
- * the test, with both numbers; the answer to it is how many comparisons there were. */
+ *  All others begin with a word of the program, and a % begins a remark. What does not hold ends
+ *  the test, with both numbers. The answer to it is how many comparisons there were. */
 #ifndef CALC_TEST_FORMULA_H
 #define CALC_TEST_FORMULA_H
 
