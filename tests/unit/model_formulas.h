@@ -24,6 +24,7 @@
 #define CALC_TEST_MODEL_FORMULAS_H
 
 #include "formula.h"
+#include "model/operators/parameters.h"
 #include "serving_case.h"
 #include "spec/field.h"
 #include "stage_case.h"
@@ -661,12 +662,22 @@ static bool model_value(const char *name, double *out)
     }
     model_refresh();
     const modern_case *c = &model.c;
+    calc_parameters counted;
+    calc_count_parameters(&c->app, &counted);
     const calc_offload moved =
         calc_offload_of(&c->exec.strategy, c->operators, c->count, model_recompute());
     const formula_name numbers[] = {
         {"count", (double)c->count}, /* of operators of the list */
         {"routed_tokens", calc_transformer_routed_tokens(&c->shape)},
         {"stream_bytes", calc_stage_message_bytes(&c->shape)},
+        {"counted.total", counted.total},
+        {"counted.active", counted.active},
+        {"counted.attention", counted.attention},
+        {"counted.mlp", counted.mlp},
+        {"counted.experts", counted.experts},
+        {"counted.norm", counted.norm},
+        {"counted.embedding", counted.embedding},
+        {"counted.mtp", counted.mtp},
         {"moved.away_bytes", moved.away_bytes},
         {"moved.copied_bytes", moved.copied_bytes},
     };
