@@ -110,6 +110,7 @@ static const char *end_of(const char *test)
 }
 
 static FILE *update; /* the same with the answers of today; NULL: they are checked */
+static char update_path[512];
 
 static void run_case(int at)
 {
@@ -154,8 +155,19 @@ static bool add_cases(void)
             line += *at == '\n';
         }
     }
-    update = getenv("CALC_UPDATE") ? fopen(path, "w") : NULL;
+    snprintf(update_path, sizeof update_path, CALC_TEST_DATA "/%s.new", frame->cases);
+    update = getenv("CALC_UPDATE") ? fopen(update_path, "w") : NULL;
     return true;
+}
+
+/* The answers of today take the place of the file, unless a test had none. */
+static void put_cases(bool all)
+{
+    char path[512];
+    snprintf(path, sizeof path, CALC_TEST_DATA "/%s", frame->cases);
+    if (update && (fclose(update) != 0 || !all || rename(update_path, path) != 0)) {
+        remove(update_path);
+    }
 }
 
 int main(int count, char **argument)
@@ -196,5 +208,6 @@ int main(int count, char **argument)
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
+    put_cases(failed == 0);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

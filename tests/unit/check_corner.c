@@ -3,6 +3,7 @@
 
 #include "bound_case.h"
 #include "frame.h"
+#include "sampled.h"
 
 const calc_test_frame calc_tests = {.in_one_process = true};
 
@@ -41,7 +42,7 @@ static void assert_not_above(size_t lane)
     assert_no_more("second tier", lane, corner.tier2_bytes, own.tier2_bytes);
 }
 
-CALC_TEST_LOOP(no_corner_is_above_any_of_its_lanes, 0, ROUNDS)
+CALC_TEST_LOOP(no_corner_is_above_any_of_its_lanes, 0, sample_of(ROUNDS))
 {
     calc_rng_init(&rng, (uint64_t)_i, 6);
     random_lanes();
@@ -76,7 +77,7 @@ static void make_alike(void)
     calc_panel_pad(&panel, shared.compat != CALC_COMPAT_NONE);
 }
 
-CALC_TEST_LOOP(no_corner_is_above_any_of_lanes_that_are_alike, 0, ROUNDS)
+CALC_TEST_LOOP(no_corner_is_above_any_of_lanes_that_are_alike, 0, sample_of(ROUNDS))
 {
     calc_rng_init(&rng, (uint64_t)_i, 9);
     random_lanes();
@@ -89,7 +90,7 @@ CALC_TEST_LOOP(no_corner_is_above_any_of_lanes_that_are_alike, 0, ROUNDS)
 }
 
 /* Where both ends are on one stage the head has less. */
-CALC_TEST_LOOP(a_table_that_may_be_shared_is_left_out, 0, ROUNDS)
+CALC_TEST_LOOP(a_table_that_may_be_shared_is_left_out, 0, sample_of(ROUNDS))
 {
     calc_rng_init(&rng, (uint64_t)_i, 7);
     random_lanes();
@@ -106,7 +107,7 @@ CALC_TEST_LOOP(a_table_that_may_be_shared_is_left_out, 0, ROUNDS)
     }
 }
 
-CALC_TEST_LOOP(a_lane_of_its_own_is_its_corner, 0, ROUNDS)
+CALC_TEST_LOOP(a_lane_of_its_own_is_its_corner, 0, sample_of(ROUNDS))
 {
     calc_rng_init(&rng, (uint64_t)_i, 8);
     random_lanes();

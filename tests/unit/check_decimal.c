@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "frame.h"
+#include "sampled.h"
 
 enum { RANDOM = 200000 };
 
@@ -49,18 +50,18 @@ CALC_TEST_LOOP(texts_are_those_of_the_library_for_random_numbers, 0, 3)
     calc_rng rng;
     calc_rng_init(&rng, 1, (uint64_t)_i);
     int written = 0;
-    for (int i = 0; i < RANDOM; i++) {
+    for (int i = 0; i < sample_of(RANDOM); i++) {
         double value = ldexp(1 + calc_rng_real(&rng), (int)calc_rng_below(&rng, 160) - 36);
         written += assert_text(calc_rng_below(&rng, 2) ? value : -value);
     }
-    ck_assert_int_gt(written, RANDOM / 10 * 9);
+    ck_assert_int_gt(written, sample_of(RANDOM) / 10 * 9);
 }
 
 CALC_TEST_LOOP(texts_of_few_digits_are_those_digits, 0, 3)
 {
     calc_rng rng;
     calc_rng_init(&rng, 2, (uint64_t)_i);
-    for (int i = 0; i < RANDOM; i++) {
+    for (int i = 0; i < sample_of(RANDOM); i++) {
         char mantissa[CALC_DECIMAL_SIZE];
         char text[CALC_DECIMAL_SIZE + 16];
         /* Up to 15 digits read back; with 16 and 17 it depends. */
@@ -140,7 +141,7 @@ CALC_TEST_LOOP(rounded_texts_are_those_of_printf, 1, 18)
     const double fixed[] = {0,         -0.0,           1,    -1,   9.5,  0.5,  99.5, 0.25,  2.5,
                             1e9 - 0.5, 123456789012.0, 1e15, 1e16, 1e-4, 1e-5, 0.1,  9e-11, 1e37,
                             NAN,       0x1p53,         1e300};
-    for (int i = 0; i < RANDOM / 10; i++) {
+    for (int i = 0; i < sample_of(RANDOM / 10); i++) {
         char want[CALC_DECIMAL_SIZE], got[CALC_DECIMAL_SIZE];
         double value = ldexp(1 + calc_rng_real(&rng), (int)calc_rng_below(&rng, 170) - 40);
         value = i < (int)(sizeof fixed / sizeof *fixed) ? fixed[i]

@@ -5,6 +5,7 @@
 #include "cell.h"
 #include "failing.h"
 #include "frame.h"
+#include "sampled.h"
 #include "small_case.h"
 #include "sweep.h"
 
@@ -84,6 +85,12 @@ static void shrink(void)
     ck_assert_int_eq(calc_sweep(&space, &designs, &options, &whole, NULL), CALC_OK);
 }
 
+/* All of them where the code is fast, some where it is slow (sampled.h). */
+static int allocations_step(void)
+{
+    return 1 + sample_step() / 4;
+}
+
 /* It and all after it, or it alone. */
 CALC_TEST_LOOP(every_allocation_may_fail, 0, 2)
 {
@@ -95,7 +102,8 @@ CALC_TEST_LOOP(every_allocation_may_fail, 0, 2)
     do {
         calc_sweep_result got;
         errors = (calc_errors){0};
-        left = n++;
+        left = n;
+        n += allocations_step();
         calc_status status = calc_sweep(&space, &designs, &options, &got, &errors);
         failed = status != CALC_OK || (fail_once && left == UNLIMITED);
         left = UNLIMITED;
@@ -119,7 +127,8 @@ CALC_TEST_LOOP(every_allocation_of_a_count_may_fail, 0, 2)
     }
     do {
         calc_sweep_counts counts = {0};
-        left = n++;
+        left = n;
+        n += allocations_step();
         calc_status status = calc_sweep_count(&space, &designs, options.compat, &counts);
         failed = status != CALC_OK || (fail_once && left == UNLIMITED);
         left = UNLIMITED;

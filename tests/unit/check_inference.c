@@ -1,3 +1,4 @@
+/* Serving: unit/check_inference.txt, and what takes more than statistics to say. */
 #include "model/serve/inference.h"
 
 #include <string.h>
@@ -5,8 +6,10 @@
 #include "base/rng.h"
 #include "cli/draw/breakdown.h"
 #include "frame.h"
-#include "serving_case.h"
+#include "model_formulas.h"
 #include "spec/field.h"
+
+const calc_test_frame calc_tests = {.cases = "unit/check_inference.txt", .answer = formula_answer};
 
 #define PREFILL CALC_INFERENCE_PHASE_PREFILL
 #define DECODE CALC_INFERENCE_PHASE_DECODE
@@ -51,59 +54,16 @@ CALC_TEST(drafts_give_a_geometric_sum_of_tokens)
     assert_near(calc_inference_tokens_per_step(3, 0.7), 1 + 0.7 + 0.49 + 0.343);
 }
 
-CALC_TEST(rejected_drafts_only_cost)
-{
-    calc_exec e = serving_exec(DECODE, 8, 1, 1, 16);
-    calc_stats plain = llama(&e);
-    e.inference.speculative_tokens = 3;
-    calc_stats never = llama(&e);
-    e.inference.speculative_accept = 0.8;
-    calc_stats often = llama(&e);
-    e.inference.speculative_cost = 0.1;
-    calc_stats drafted = llama(&e);
-    ck_assert_double_eq(never.tokens_per_step, 1);
-    ck_assert_double_gt(never.tpot, plain.tpot);
-    assert_near(often.tokens_per_step, 1 + 0.8 + 0.64 + 0.512);
-    ck_assert_double_eq(often.decode_step_time, never.decode_step_time);
-    assert_near(often.tpot, often.decode_step_time / often.tokens_per_step);
-    ck_assert_double_lt(often.tpot, plain.tpot);
-    assert_near(drafted.decode_step_time,
-                often.decode_step_time + 3 * 0.1 * plain.decode_step_time);
-}
-
-/* DeepSeek-V3 drafts with its own prediction block: one of 61 blocks more, and the head. */
-CALC_TEST(a_prediction_block_drafts_for_about_a_block_and_a_head)
-{
-    calc_app app = shipped_app("deepseek-v3-671B");
-    calc_system system = shipped_system();
-    calc_exec e = serving_exec(DECODE, 1, 1, 32, 32 * 16);
-    e.strategy.expert_par = 32;
-    calc_stats plain = run(&app, &system, &e);
-    e.inference.speculative_tokens = 1;
-    e.inference.speculative_accept = 0.85;
-    calc_stats own = run(&app, &system, &e);
-    app.mtp_blocks = 0;
-    calc_stats lookup = run(&app, &system, &e);
-    double drafting_s = own.decode_step_time - lookup.decode_step_time;
-    double block_s = plain.decode_step_time / 61;
-    ck_assert_double_gt(drafting_s, block_s);
-    ck_assert_double_lt(drafting_s, 3 * block_s);
-    ck_assert_double_gt(own.weight_space, lookup.weight_space);
-    ck_assert_double_gt(own.kv_cache_space, lookup.kv_cache_space);
-    ck_assert_double_eq(plain.kv_bytes_per_token, 70272);
-    ck_assert_double_lt(own.tpot, plain.tpot);
-}
-
 /* ---- Prefill --------------------------------------------------------------------------------- */
 
 static calc_prefill prefill_of(const calc_app *app, const calc_exec *e, double prompts,
                                double fresh, double cached, double chunk)
 {
-    static calc_inference_pass_model model;
+    static calc_inference_pass_model of;
     calc_system system = memory_bound_system();
     calc_prefill p;
-    calc_inference_pass_model_init(&model, app, &system, e);
-    calc_inference_prefill_of(&model, prompts, fresh, cached, chunk, &p);
+    calc_inference_pass_model_init(&of, app, &system, e);
+    calc_inference_prefill_of(&of, prompts, fresh, cached, chunk, &p);
     return p;
 }
 
@@ -144,70 +104,7 @@ CALC_TEST(chunks_fill_the_pipeline)
     ck_assert_double_gt(p.latency_s, 1.2 * p.busy_s);
 }
 
-CALC_TEST(cached_prefixes_shorten_the_prefill)
-{
-    calc_exec e = serving_exec(PREFILL, 8, 1, 1, 1);
-    e.inference.prompt_size = 4096;
-    calc_stats cold = llama(&e);
-    e.inference.prefix_hit = 0.5;
-    calc_stats warm = llama(&e);
-    ck_assert_double_lt(warm.ttft, 0.6 * cold.ttft);
-    ck_assert_double_gt(warm.ttft, 0.45 * cold.ttft);
-    ck_assert_double_eq(warm.kv_cache_space, cold.kv_cache_space);
-    /* Whole pages only: half of 4,096 is no page of 4,096. */
-    e.inference.page_size = 4096;
-    ck_assert_double_eq(llama(&e).ttft, cold.ttft);
-    /* One token at least is new, or there would be no first one. */
-    e.inference.page_size = 0;
-    e.inference.prefix_hit = 0.99999;
-    ck_assert_double_gt(llama(&e).ttft, 0);
-}
-
-/* 8 prompts, 2 at a time, on 2 replicas: 2 passes each. */
-CALC_TEST(a_batch_of_prompts_is_as_many_passes_as_it_needs)
-{
-    calc_exec e = serving_exec(PREFILL, 4, 1, 2, 8);
-    e.inference.prefill_batch = 2;
-    calc_stats s = llama(&e);
-    assert_near(s.total_time, 2 * s.ttft);
-    assert_near(s.requests_per_s, 8 / s.total_time);
-    assert_near(s.tokens_per_s, 8 * 1024 / s.total_time);
-    assert_near(s.output_tokens_per_s, s.requests_per_s);
-    ck_assert(isnan(s.tpot) && isnan(s.decode_step_time) && isnan(s.request_time));
-}
-
 /* ---- Decoding -------------------------------------------------------------------------------- */
-
-CALC_TEST(throughput_is_the_batch_over_the_time_per_token)
-{
-    calc_exec e = serving_exec(DECODE, 4, 1, 2, 64);
-    calc_stats s = llama(&e);
-    assert_near(s.output_tokens_per_s, 64 / s.tpot);
-    assert_near(s.output_tokens_per_s_per_proc, s.output_tokens_per_s / 8);
-    assert_near(s.tokens_per_s_per_user, 1 / s.tpot);
-    assert_near(s.requests_per_s, s.output_tokens_per_s / 512);
-    ck_assert_double_eq(s.decode_sequences, 64);
-    ck_assert_double_eq(s.total_time, s.decode_step_time);
-    ck_assert(isnan(s.ttft) && isnan(s.prefill_time) && isnan(s.request_time));
-    assert_near(s.energy_per_token, 700 * 8 / s.output_tokens_per_s);
-    e.inference.batch = 32;
-    ck_assert_double_eq(llama(&e).decode_sequences, 32);
-}
-
-/* 80 blocks of 13 kernels (two norms, four products, positions, attention, an activation, two
- * sums of ranks, two residuals) that the host issues in 100 us each take 104 ms, though the
- * processor needs less; in 2 us each they are issued before the processor has done them. */
-CALC_TEST(without_graphs_a_step_takes_what_issuing_its_kernels_takes)
-{
-    calc_exec e = serving_exec(DECODE, 4, 1, 2, 64);
-    e.inference.traits.issue_s = 1e-4;
-    double graphs_s = llama(&e).decode_step_time;
-    ck_assert_double_lt(graphs_s, 0.1);
-    e.inference.traits.eager = true;
-    assert_near(llama(&e).decode_step_time, 80 * 13 * 1e-4);
-    e.inference.traits.issue_s = 2e-6;
-    assert_near(llama(&e).decode_step_time, graphs_s);
-}
 
 CALC_TEST(larger_batches_and_contexts_are_slower_per_token)
 {
@@ -222,22 +119,6 @@ CALC_TEST(larger_batches_and_contexts_are_slower_per_token)
     }
     e.inference.prompt_size = 8192;
     ck_assert_double_gt(llama(&e).tpot, before.tpot);
-}
-
-/* A pipeline of 4 holds 4 micro-batches: a step passes all stages while they take turns. */
-CALC_TEST(stages_decode_micro_batches_in_turns)
-{
-    calc_exec e = serving_exec(DECODE, 1, 4, 1, 64);
-    calc_stats s = llama(&e);
-    ck_assert_double_eq(s.num_microbatches, 4);
-    /* One sequence has nobody to take turns with. */
-    e.batch_size = 1;
-    calc_stats one = llama(&e);
-    ck_assert_double_eq(one.num_microbatches, 1);
-    ck_assert_double_gt(one.bubble_time, 0.7 * one.total_time);
-    ck_assert_double_lt(s.bubble_time, 0.1 * s.total_time);
-    e.inference.traits.gap_s = 1;
-    assert_near(llama(&e).tpot, one.tpot + 1);
 }
 
 /* ---- Serving --------------------------------------------------------------------------------- */
@@ -270,45 +151,6 @@ CALC_TEST(a_share_of_the_steps_carries_a_chunk)
     assert_near(s.prefill_share, r.mixed_share * r.mixed_s / r.step_s);
     assert_near(s.decode_sequences, r.sequences);
     ck_assert_double_eq(r.running, 32);
-}
-
-/* 16 tokens generated per 1,024 read: 32 / 15 prompts a step are more than half of one. The other
-   requests wait to be prefilled. */
-CALC_TEST(where_prefill_is_the_limit_fewer_are_decoded)
-{
-    calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
-    e.inference.chunk_size = 512;
-    e.inference.generate_size = 16;
-    calc_stats s = llama(&e);
-    assert_near(s.decode_sequences, 512.0 * 15 / 1024);
-    ck_assert_double_eq_tol(s.prefill_share, 1, 0.04);
-    /* All prefill, so that every step gives half a prompt, but for what the others see of it. */
-    ck_assert_double_eq_tol(s.requests_per_s, 0.5 / s.decode_step_time, 0.02 * s.requests_per_s);
-    assert_near(s.ttft, 32 / s.requests_per_s - 15 * s.decode_step_time);
-    ck_assert_double_gt(s.queue_time, 20 * s.prefill_time);
-}
-
-/* With one request at a time there is one prompt to read, whatever a chunk could hold, nothing to
-   wait for, and nothing that is read while it is decoded. */
-CALC_TEST(one_request_is_alone)
-{
-    calc_exec e = serving_exec(SERVE, 8, 1, 1, 1);
-    calc_stats whole = llama(&e);
-    e.inference.chunk_size = 1024; /* the prompt */
-    calc_stats s = llama(&e);
-    calc_exec alone = e;
-    alone.inference.phase = PREFILL;
-    assert_near(whole.ttft, llama(&alone).ttft);
-    assert_near(s.ttft, llama(&alone).ttft);
-    ck_assert_double_eq(s.queue_time, 0);
-    ck_assert_double_eq(s.prefill_share, 0);
-    ck_assert_double_eq_tol(whole.tpot, s.tpot, 1e-4 * s.tpot);
-    for (int64_t chunk = 1025; chunk < 100000; chunk *= 2) {
-        e.inference.chunk_size = chunk;
-        calc_stats larger = llama(&e);
-        ck_assert_double_eq(larger.ttft, s.ttft);
-        ck_assert_double_eq(larger.tpot, s.tpot);
-    }
 }
 
 /* Prompts of 1,024 tokens that come together in a step share its chunk of 8,192. */
@@ -359,19 +201,6 @@ CALC_TEST(whole_prompts_come_between_the_steps)
     assert_near(s.decode_sequences, 511 * per_step);
     ck_assert_double_le(plain_s, decode.tpot);
     ck_assert_double_gt(plain_s, 0.999 * decode.tpot);
-}
-
-/* Nearly nothing to read, in one of 256 steps: serving is decoding. */
-CALC_TEST(short_prompts_leave_decoding_alone)
-{
-    calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
-    e.inference.prompt_size = 1;
-    e.inference.generate_size = 8192;
-    e.inference.chunk_size = 256;
-    calc_stats s = llama(&e);
-    e.inference.phase = DECODE;
-    calc_stats decode = llama(&e);
-    ck_assert_double_eq_tol(s.tpot, decode.tpot, 1e-3 * decode.tpot);
 }
 
 /* ---- Two pools ------------------------------------------------------------------------------- */
@@ -425,20 +254,6 @@ CALC_TEST(the_slower_pool_limits_and_the_cache_is_sent)
     ck_assert_double_gt(split.prefill_requests_per_s, 2 * s.prefill_requests_per_s);
 }
 
-CALC_TEST(the_pool_that_needs_more_memory_counts)
-{
-    calc_exec e = serving_exec(DISAGGREGATED, 8, 1, 1, 8);
-    e.inference.prefill_procs = 8;
-    double decoding_bytes = llama(&e).proc_mem_tier1_cap_req;
-    e.inference.prefill_tensor_par = 2;
-    calc_stats s = llama(&e);
-    ck_assert_double_gt(s.proc_mem_tier1_cap_req, 2 * decoding_bytes);
-    ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
-    e.inference.prefill_tensor_par = 1;
-    e.inference.prompt_size = 65536;
-    ck_assert_int_eq(llama(&e).verdict, CALC_VERDICT_MEM1_CAPACITY);
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* The largest batch fits, one more does not. */
@@ -475,58 +290,6 @@ CALC_TEST(as_many_sequences_fit_as_it_says)
              "or pipeline_par",
              (long long)s.max_batch);
     ck_assert_str_eq(reason[0].hint, hint);
-}
-
-/* A prompt of 1,024 tokens stays for the 512 that are generated, unless it is only read. */
-CALC_TEST(the_cache_holds_what_a_request_ends_with)
-{
-    static const double lengths[][2] = {
-        {PREFILL, 1024}, {DECODE, 1536}, {SERVE, 1536}, {DISAGGREGATED, 1536}};
-    for (int i = 0; i < 4; i++) {
-        calc_exec e = serving_exec((calc_inference_phase)lengths[i][0], 8, 1, 1, 64);
-        e.inference.prefill_procs = e.inference.phase == DISAGGREGATED ? 8 : 0;
-        ck_assert_double_eq(llama(&e).kv_cache_space, 64 * lengths[i][1] * 512 * 80);
-    }
-}
-
-/* Tokens are those that are read and those that are generated. */
-CALC_TEST(tokens_per_second_are_those_of_the_phase)
-{
-    calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
-    calc_stats s = llama(&e);
-    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
-    assert_near(s.tokens_per_s_per_proc, s.tokens_per_s / 8);
-    assert_near(s.output_tokens_per_s, s.requests_per_s * 512);
-    e.inference.chunk_size = 256;
-    s = llama(&e);
-    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
-    e.inference.phase = DISAGGREGATED;
-    e.inference.prefill_procs = 8;
-    s = llama(&e);
-    assert_near(s.tokens_per_s, s.requests_per_s * (1024 + 512));
-    assert_near(s.tokens_per_s_per_proc, s.tokens_per_s / 16);
-    e = serving_exec(PREFILL, 8, 1, 1, 64);
-    s = llama(&e);
-    assert_near(s.tokens_per_s, s.requests_per_s * 1024);
-    e.inference.phase = DECODE;
-    s = llama(&e);
-    assert_near(s.tokens_per_s, 64 / s.tpot);
-}
-
-/* 70.55e9 parameters over 8 ranks, and 64 sequences of 1,536 tokens of 512 bytes in 80 blocks. */
-CALC_TEST(memory_is_weights_and_the_cache_at_its_end)
-{
-    calc_exec e = serving_exec(DECODE, 8, 1, 1, 64);
-    calc_stats s = llama(&e);
-    /* Two tables padded from 128,256 to 129,024 words; every rank has all 161 norms. */
-    double elements = 70.553706496e9 + 2 * 768 * 8192 + 7 * 161 * 8192;
-    assert_near(s.weight_space, elements * 2 / 8);
-    ck_assert_double_eq(s.kv_cache_space, 64 * 1536.0 * 512 * 80);
-    assert_near(s.mem_allocated,
-                s.weight_space + s.kv_cache_space + s.act_grad_space + s.head_space);
-    e.inference.kv_datatype = CALC_FORMAT_FLOAT8;
-    ck_assert_double_eq(llama(&e).kv_cache_space, s.kv_cache_space / 2);
-    ck_assert_double_eq(llama(&e).kv_bytes_per_token, s.kv_bytes_per_token / 2);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */

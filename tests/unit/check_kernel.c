@@ -6,6 +6,7 @@
 
 #include "frame.h"
 #include "lanes_case.h"
+#include "sampled.h"
 
 const calc_test_frame calc_tests = {.in_one_process = true};
 
@@ -82,7 +83,8 @@ static void run_level(const calc_kernel_level *level)
     assert_steps(level->name, hits);
 }
 
-CALC_TEST_LOOP(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less, 0, ROUNDS)
+CALC_TEST_LOOP(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less, 0,
+               sample_of(ROUNDS))
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -110,7 +112,7 @@ CALC_TEST_LOOP(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less,
 }
 
 /* Classes that are not there change no bit. */
-CALC_TEST_LOOP(some_classes_take_as_long_as_with_others_that_are_not_there, 0, ROUNDS)
+CALC_TEST_LOOP(some_classes_take_as_long_as_with_others_that_are_not_there, 0, sample_of(ROUNDS))
 {
     calc_rng_init(&rng, (uint64_t)_i, 4);
     random_lanes();

@@ -1,9 +1,11 @@
+/* Parameters and arithmetic of published models; parts of small ones: unit/check_parameters.txt. */
 #include "model/operators/parameters.h"
 
-#include "frame.h"
 #include "model/cost/block.h"
 #include "model/operators/transformer.h"
-#include "modern_case.h"
+#include "model_formulas.h"
+
+const calc_test_frame calc_tests = {.cases = "unit/check_parameters.txt", .answer = formula_answer};
 
 /* Brown et al. 2020, arXiv 2005.14165, table 2.1. */
 static const calc_app gpt3_175b = {.hidden = 12288,
@@ -26,19 +28,6 @@ CALC_TEST(gpt3_has_the_parameters_of_equation_2)
     calc_count_parameters(&gpt3_175b, &p);
     ck_assert_double_eq(p.total, 173946175488.0 + 15335424.0 + 2 * 12288 + 654311424.0);
     ck_assert_double_eq_tol(p.total, 175e9, 0.005 * 175e9);
-}
-
-/* Per block of the small model: 4 matrices of 64 * 64 with a bias each; 2 of 64 * 256 with biases
- * of 256 and 64; 2 norms of 2 * 64. */
-CALC_TEST(the_parts_are_those_of_the_block)
-{
-    calc_app app = small_app();
-    calc_parameters p;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.attention, 8 * (4 * 64 * 64 + 4 * 64));
-    ck_assert_double_eq(p.mlp, 8 * (2 * 64 * 256 + 256 + 64));
-    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 2 * 64) /* and the last one */;
-    ck_assert_double_eq(p.embedding, (51200 + 32) * 64);
 }
 
 /* The model of the next test is counted with one table of 512 rows, or two. */
@@ -75,17 +64,6 @@ CALC_TEST(the_parts_sum_to_the_total)
     }
 }
 
-/* Heads that together are narrower than the residual stream: three matrices of 64 * 48 in, one of
- * 48 * 64 out, biases of 48 and 64. */
-CALC_TEST(the_attention_width_is_that_of_the_heads)
-{
-    calc_app app = small_app();
-    app.attn_heads = 3;
-    calc_parameters p;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.attention, 8 * (4 * 64 * 48 + 3 * 48 + 64));
-}
-
 static double block_weights_of(const calc_app *app, calc_compat compat)
 {
     calc_system system = small_system();
@@ -111,98 +89,6 @@ CALC_TEST(the_blocks_of_the_model_have_all_of_them_and_calculons_no_biases)
     double all = p.attention + p.mlp + p.norm - 2 * 64; /* the last norm is the head's */
     ck_assert_double_eq(all, 8 * block_weights_of(&app, CALC_COMPAT_NONE));
     ck_assert_double_eq(all, 8 * (block_weights_of(&app, CALC_COMPAT_REPAIRED) + 9 * 64));
-}
-
-/* ---- Modern models --------------------------------------------------------------------------- */
-
-/* A GPT that is causal: its own final norm; words and positions once. */
-CALC_TEST(a_gpt_has_learned_positions_biases_and_one_table)
-{
-    calc_app app = small_app();
-    calc_parameters p;
-    app.causal = true;
-    app.vocab_size = 512;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.attention, 8 * (4 * 64 * 64 + 4 * 64));
-    ck_assert_double_eq(p.mlp, 8 * (2 * 64 * 256 + 256 + 64));
-    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 2 * 64);
-    ck_assert_double_eq(p.embedding, (512 + 32) * 64);
-    app.tied_embeddings = CALC_CHOICE_FALSE;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.embedding, (2 * 512 + 32) * 64);
-    app.position_type = CALC_POSITION_TYPE_ROPE;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.embedding, 2 * 512 * 64);
-    app.position_type = CALC_POSITION_TYPE_NONE;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.embedding, 2 * 512 * 64);
-}
-
-CALC_TEST(a_llama_may_learn_positions_and_have_biases)
-{
-    calc_app app = modern_app();
-    calc_parameters p;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.attention, 8 * (64 * 128 + 64 * 64));
-    ck_assert_double_eq(p.mlp, 8 * 3 * 64 * 256);
-    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 64);
-    ck_assert_double_eq(p.embedding, 2 * 512 * 64);
-    app.position_type = CALC_POSITION_TYPE_LEARNED;
-    app.bias = CALC_CHOICE_TRUE;
-    app.qk_norm = true;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.attention, 8 * (64 * 128 + 64 * 64 + (64 + 2 * 32) + 64));
-    ck_assert_double_eq(p.mlp, 8 * (3 * 64 * 256 + 2 * 256 + 64));
-    ck_assert_double_eq(p.norm, (8 * 2 + 1) * 64 + 8 * 2 * 16);
-    ck_assert_double_eq(p.embedding, (2 * 512 + 32) * 64);
-}
-
-/* Projections down and up have no biases; norms of the latents instead of those of heads. */
-CALC_TEST(latent_attention_has_norms_and_one_bias)
-{
-    calc_app app = latent_app();
-    calc_parameters p;
-    calc_count_parameters(&app, &p);
-    double weights = 64 * 32 + 32 * 4 * 24 + 64 * (16 + 8) + 16 * 4 * (16 + 16) + 4 * 16 * 64;
-    ck_assert_double_eq(p.attention, 8 * weights);
-    ck_assert_double_eq(p.norm, 8 * (2 * 64 + 32 + 16) + 64);
-    app.bias = CALC_CHOICE_TRUE;
-    app.qk_norm = true;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.attention, 8 * (weights + 64));
-    ck_assert_double_eq(p.norm, 8 * (2 * 64 + 32 + 16) + 64);
-}
-
-/* 2 dense blocks and 6 with 8 experts, of which a token meets 2. */
-CALC_TEST(experts_count_in_all_and_the_active_ones_apart)
-{
-    calc_app app = moe_app();
-    calc_parameters p;
-    app.router_bias = true;
-    calc_count_parameters(&app, &p);
-    double expert = 3 * 64 * 32;
-    ck_assert_double_eq(p.mlp, 2 * 3 * 64 * 256 + 6 * 3 * 64 * 64);
-    ck_assert_double_eq(p.experts, 6 * (8 * expert + 8 * 64 + 8));
-    ck_assert_double_eq(p.total - p.active, 6 * 6 * expert);
-    ck_assert_double_eq(p.total, p.attention + p.mlp + p.experts + p.norm + p.embedding);
-    app.bias = CALC_CHOICE_TRUE;
-    calc_count_parameters(&app, &p);
-    ck_assert_double_eq(p.experts, 6 * (8 * (expert + 2 * 32 + 64) + 8 * 64 + 8 + 8));
-}
-
-/* A block of the last kind, a projection and three norms each. */
-CALC_TEST(predicted_tokens_count_apart)
-{
-    calc_app app = modern_app();
-    calc_parameters p;
-    calc_count_parameters(&app, &p);
-    double total = p.total;
-    ck_assert_double_eq(p.mtp, 0);
-    app.mtp_blocks = 2;
-    calc_count_parameters(&app, &p);
-    double block = 64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
-    ck_assert_double_eq(p.mtp, 2 * (block + 2 * 64 * 64 + 3 * 64));
-    ck_assert_double_eq(p.total, total);
 }
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@
 #include "frame.h"
 #include "layers_plan_case.h"
 #include "plan/planner_place.h"
+#include "sampled.h"
 #include "shipped_case.h"
 #include "small_case.h"
 #include "spec/layer_list.h"
@@ -584,7 +585,7 @@ CALC_TEST(no_division_is_quicker_than_the_bound)
     int bound = 0;
     int none = 0;
     double sum = 0;
-    while (made < PROBLEMS) {
+    while (made < sample_of(PROBLEMS)) {
         shipped_case c = random_case(CALC_PIPELINE_SCHEDULE_1F1B, 1);
         if (!bound_make(&c)) {
             continue;
@@ -616,7 +617,7 @@ CALC_TEST(nor_with_chunks_or_another_schedule)
         CALC_PIPELINE_SCHEDULE_ZB_H1, CALC_PIPELINE_SCHEDULE_ZB_H2};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         double sum = 0;
-        for (int made = 0; made < WITH_CHUNKS;) {
+        for (int made = 0; made < sample_of(WITH_CHUNKS);) {
             shipped_case c = random_case(kinds[i], i == 0 ? 3 : 1);
             if (!bound_make(&c)) {
                 continue;
@@ -631,7 +632,7 @@ CALC_TEST(nor_with_chunks_or_another_schedule)
             solve(200);
             bound_check(&c);
         }
-        ck_assert_double_ge(sum / WITH_CHUNKS, .55);
+        ck_assert_double_ge(sum / sample_of(WITH_CHUNKS), .55);
     }
 }
 

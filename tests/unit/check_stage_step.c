@@ -1,10 +1,12 @@
-/* The step of a pipeline, against schedule_sim.h and a simulation written apart. */
+/* The step of a pipeline, against schedule_sim.h and a simulation written apart; its
+ * memory and what is hidden: unit/check_stage_step.txt. */
 #include "model/stages/stage_step.h"
 
 #include "base/rng.h"
-#include "frame.h"
 #include "model/schedule/schedule_sim.h"
-#include "stage_case.h"
+#include "model_formulas.h"
+
+const calc_test_frame calc_tests = {.cases = "unit/check_stage_step.txt", .answer = formula_answer};
 
 enum { CLASSES = CALC_MAX_STAGE_CLASSES, MOST_STAGES = 12, MOST_MICROBATCHES = 60 };
 
@@ -433,138 +435,6 @@ CALC_TEST(micro_batches_in_flight_are_those_of_every_operation)
                 }
             }
         }
-    }
-}
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-CALC_TEST(activations_are_kept_for_what_is_in_flight)
-{
-    stage_case s;
-    build(&s, modern_app(), modern_exec(1, 4, 1));
-    calc_stage_memory first = memory_of(&s, 0), middle = memory_of(&s, 1), last = memory_of(&s, 2);
-    ck_assert_double_eq(first.in_flight, 4);
-    ck_assert_double_eq(first.activation, 4 * 2 * block_bytes);
-    ck_assert_double_eq(middle.activation, 3 * 2 * block_bytes);
-    ck_assert_double_eq(last.activation, 2 * block_bytes);
-    ck_assert_double_eq(first.ends, 0);
-    /* of the last stage the larger of a block's gradients and the logits */
-    ck_assert_double_eq(first.working, block_passing);
-    ck_assert_double_eq(last.working + last.ends, 32 * (4 * 64 + 2 * 512) + 32 * 64 * 2);
-    ck_assert_double_eq(first.total, first.state + first.activation + block_passing);
-    ck_assert_double_eq(last.total, last.state + last.activation + last.working + last.ends);
-}
-
-/* Of the 4 blocks of a stage, the first 3 keep their input only; one block's worth exists when it
-   is computed again. */
-CALC_TEST(blocks_that_do_not_recompute_keep_all)
-{
-    stage_case s;
-    build(&s, without_ends(), modern_exec(1, 1, 1));
-    s.c.app.num_blocks = 4;
-    recompute_all(&s);
-    double input = 2 * 32 * 64;
-    calc_stage_memory m = memory_of(&s, 0);
-    ck_assert_double_eq(m.activation, 4 * input);
-    ck_assert_double_eq(m.working, block_bytes - input + block_passing);
-    s.c.exec.recompute_blocks = 3;
-    m = memory_of(&s, 0);
-    ck_assert_double_eq(m.activation, 3 * input + block_bytes);
-    ck_assert_double_eq(m.working, block_bytes - input + block_passing);
-    s.c.exec.recompute_blocks = 4;
-    ck_assert_double_eq(memory_of(&s, 0).activation, 4 * input);
-    s.c.exec.recompute_blocks = 5;
-    ck_assert_double_eq(memory_of(&s, 0).activation, 4 * input);
-}
-
-/* Dense and expert blocks of one stage, and a predicted token of the last kind. */
-CALC_TEST(blocks_of_both_kinds_are_kept)
-{
-    stage_case s;
-    build(&s, moe_app(), modern_exec(1, 2, 1));
-    calc_stage_memory first = memory_of(&s, 0), last = memory_of(&s, 1);
-    double dense = s.parts.block[CALC_DENSE_BLOCK].kept_bytes;
-    double moe = s.parts.block[CALC_MOE_BLOCK].kept_bytes;
-    ck_assert_double_ne(dense, moe);
-    assert_near(first.activation, 2 * (2 * dense + 2 * moe));
-    assert_near(last.activation, 4 * moe);
-    s.c.app.mtp_blocks = 1;
-    calc_stage_memory more = memory_of(&s, 1);
-    assert_near(more.activation, 5 * moe + s.parts.mtp.kept_bytes);
-    assert_near(more.working + more.ends, 2 * (last.working + last.ends));
-    s.c.app.mtp_blocks = 0;
-    recompute_all(&s);
-    s.c.exec.recompute_blocks = 1;
-    first = memory_of(&s, 0); /* one block in four is lean */
-    double input = 2 * 32 * 64;
-    assert_near(first.activation, 2 * (0.75 * (2 * dense + 2 * moe) + 0.25 * 4 * input));
-    s.c.app.mtp_blocks = 1;
-    /* predicted tokens always recompute */
-    assert_near(memory_of(&s, 1).activation,
-                0.75 * 4 * moe + 0.25 * 4 * input + input + s.parts.mtp.kept_bytes);
-    s.c.app.mtp_blocks = 0;
-    double passing = s.parts.block[CALC_MOE_BLOCK].passing_bytes;
-    assert_near(first.working, fmax(dense + block_passing, moe + passing) - input);
-    assert_near(memory_of(&s, 1).working, moe - input + passing);
-}
-
-/* ---- Data parallelism ------------------------------------------------------------------------ */
-
-/* What is hidden is seven tenths of the backward pass, less what the last bucket cannot hide. */
-CALC_TEST(the_reduction_hides_behind_the_backward_pass)
-{
-    stage_case s;
-    build(&s, without_ends(), modern_exec(1, 1, 4));
-    calc_stage_pass p = pass_of(&s, 0);
-    double window = p.agrad_s + p.wgrad_s;
-    calc_stage_reduction r = reduction_of(&s, 0);
-    assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * window);
-    s.c.system.chip.overlap.data_par = 0.5;
-    assert_near(reduction_of(&s, 0).reduce_beside_s, r.reduce_s - 0.5 * window);
-    s.c.system.chip.overlap.contention = 0.25; /* both run side by side for the whole window */
-    assert_near(reduction_of(&s, 0).reduce_beside_s, r.reduce_s - 0.5 * window + 0.25 * window);
-    s.c.system.networks[1].bytes_per_s = 1e30;
-    r = reduction_of(&s, 0); /* for the time of the reduction only */
-    assert_near(r.reduce_beside_s, 0.03 * r.reduce_s + 0.25 * r.reduce_s);
-}
-
-CALC_TEST(the_gathering_of_weights_hides_behind_the_forward_pass)
-{
-    stage_case s;
-    build(&s, without_ends(), modern_exec(1, 1, 4));
-    s.c.exec.strategy.zero_stage = 1;
-    calc_stage_pass p = pass_of(&s, 0);
-    calc_stage_reduction r = reduction_of(&s, 0);
-    assert_near(r.gather_beside_s, r.gather_s - 0.7 * p.fw_s);
-    assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s));
-}
-
-/* With 2 chunks, half of the gradients are final two stages' rounds before the end. */
-CALC_TEST(chunks_leave_more_to_hide_behind)
-{
-    stage_case s;
-    build(&s, without_ends(), modern_exec(1, 2, 4));
-    s.c.system.networks[1].bytes_per_s = slow / 16;
-    for (int64_t chunks = 2; chunks <= 4; chunks *= 2) {
-        s.c.exec.pipeline_interleaving = chunks;
-        calc_stage_pass p = pass_of(&s, 0);
-        calc_stage_reduction r = reduction_of(&s, 0);
-        double windows = 2.0 * (double)(chunks - 1) / (double)chunks;
-        assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * windows);
-    }
-}
-
-/* Every one of 4 micro-batches hides its own; updated weights are gathered for the first. */
-CALC_TEST(sharded_gradients_hide_behind_all_micro_batches)
-{
-    for (int64_t stages = 1; stages <= 2; stages++) {
-        stage_case s;
-        build(&s, without_ends(), modern_exec(1, stages, 4));
-        s.c.exec.strategy.zero_stage = 2;
-        calc_stage_pass p = pass_of(&s, 0);
-        calc_stage_reduction r = reduction_of(&s, 0);
-        assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * 4);
-        assert_near(r.gather_beside_s, r.gather_s - 0.7 * p.fw_s);
     }
 }
 

@@ -113,18 +113,6 @@ static inline calc_app experts_only(void)
     return app;
 }
 
-/** Nothing hides behind the passes: a share of 0 would be the usual one. */
-static inline void hide_nothing(stage_case *s)
-{
-    s->c.system.chip.overlap.data_par = 1e-300;
-}
-
-static inline void recompute_all(stage_case *s)
-{
-    s->c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    s->c.exec.strategy.seq_par_ag_redo = false;
-}
-
 /** Weights of a block of modern_app(), and the bytes it keeps for its 32 tokens. */
 static const double block_weights = 64 * 128 + 64 * 64 + 3 * 64 * 256 + 2 * 64;
 static const double block_bytes = 32.0 * (8 * 64 + 2 * (2 * 64 + 2 * 32) + 6 * 256 + 4 * 4);
