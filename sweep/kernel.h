@@ -78,9 +78,6 @@ typedef struct calc_kernel_range {
 
 /** One level of CPU. */
 typedef struct calc_kernel {
-    /** Blocks and ends of lanes whose weights are sharded: adapt.h. */
-    void (*shard)(const calc_stage_keeping *keeping, const calc_adapt_source *source,
-                  calc_panel *panel);
     /** Which lanes of some vectors of a panel may matter, by their bounds.
      *  @param vector  numbers of the vectors, ascending
      *  @param alive   filled with the positions of the lanes, ascending

@@ -506,13 +506,6 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
 }
 
-calc_stage_ends calc_stage_ends_of(const calc_cost_context *c, const calc_stage_parts *p)
-{
-    calc_stage_terms t = {0};
-    set_ends(c, p, 1, &t);
-    return (calc_stage_ends){t.embedding, t.head};
-}
-
 /* Elements of the table that both ends share. */
 static double table_of(const calc_cost_context *c)
 {

@@ -158,14 +158,6 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_strategy *strategy);
 
-/** Embedding and head on the processor alone: without the factor of the software, and without the
- *  changes by calc_stage_tied_weights(). */
-typedef struct calc_stage_ends {
-    calc_stage_part embedding, head;
-} calc_stage_ends;
-
-calc_stage_ends calc_stage_ends_of(const calc_cost_context *context, const calc_stage_parts *parts);
-
 /** Elements of the table of words on one rank, where embedding and head share it; else 0. */
 double calc_stage_tied_weights(const calc_cost_context *context);
 
