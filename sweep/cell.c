@@ -298,8 +298,7 @@ static void set_floor(calc_cell *k, const calc_stage_terms *t)
     for (size_t i = 0; i < k->fitting; i++) {
         const calc_kernel_chunking *c = &k->shape[i];
         calc_floor_path path[CALC_FLOOR_PATHS];
-        calc_floor_paths(t, k->exec.pipeline_schedule, c->classes, c->item, c->chunks, &c->start,
-                         path);
+        calc_floor_paths(t, k->exec.pipeline_schedule, c->classes, c->item, c->chunks, path);
         for (int n = 0; n < CALC_FLOOR_PATHS; n++) {
             f->path[n] = i == 0 ? path[n] : f->path[n];
             f->path[n].dense = calc_min(f->path[n].dense, path[n].dense);
@@ -321,8 +320,6 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t, bool bounds)
             c->held[n] =
                 there ? calc_stage_held(t, k->exec.pipeline_schedule, &c->item[n], c->chunks) : 0;
         }
-        c->start = c->chunks > 1 ? calc_stage_first_chunk(t, c->item, c->chunks)
-                                 : calc_stage_nothing_special;
     }
     if (k->fitting > 0 && bounds) {
         set_floor(k, t);

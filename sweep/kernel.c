@@ -69,7 +69,6 @@ typedef struct calc_kernel_shape {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES];
     double chunks, exposed;
-    calc_stage_special start;
 } calc_kernel_shape;
 
 CALC_STAGE_INLINE calc_kernel_shape calc_kernel_shape_of(const calc_kernel_job *job,
@@ -84,8 +83,6 @@ CALC_STAGE_INLINE calc_kernel_shape calc_kernel_shape_of(const calc_kernel_job *
         s.held[i] = c->held[i];
     }
     s.chunks = k.chunked ? c->chunks : 1;
-    s.start = c->start;
-    s.start.chunk.moe = k.experts ? s.start.chunk.moe : 0;
     s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
     return s;
 }
@@ -272,7 +269,6 @@ CALC_STAGE_INLINE void put_pass(calc_kernel_pipelines *restrict io, calc_kernel_
 
 CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                      calc_kernel_known k, const calc_kernel_shape *s,
-                                     const calc_stage_chunk_share *share,
                                      const calc_stage_links *links, size_t i,
                                      calc_kernel_pipelines *restrict io)
 {
@@ -282,9 +278,8 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     links_of(links, io, k.experts, i, &l);
     calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
-    io->pipeline_s.of[i] =
-        calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass, s->chunks,
-                                    k.chunked, share, s->exposed, &s->start);
+    io->pipeline_s.of[i] = calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass,
+                                                       s->chunks, k.chunked);
     put_pass(io, k, 0, i, &pass[0]);
     put_pass(io, k, 1, i, &pass[1]);
     put_pass(io, k, 2, i, &pass[2]);
@@ -293,7 +288,6 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
 
 CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
                                      const calc_kernel_chunking *chunking,
-                                     const calc_stage_chunk_share *restrict share,
                                      const calc_stage_links *links, calc_kernel_known k,
                                      calc_kernel_pipelines *restrict io)
 {
@@ -304,16 +298,14 @@ CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
     size_t count = calc_panel_whole(p->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        pipeline_lane(p, &shared, k, &s, share, &l, i, io);
+        pipeline_lane(p, &shared, k, &s, &l, i, io);
     }
 }
 
 static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                      const calc_stage_links *links, calc_kernel_pipelines *io)
 {
-    calc_stage_chunk_share share[CALC_MAX_STAGE_CLASSES];
-    calc_stage_chunk_shares(job->shared, chunking->item, chunking->chunks, share);
-#define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, share, links, k, io)
+#define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
     CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)
 }
 

@@ -36,7 +36,6 @@ typedef struct calc_kernel_chunking {
     bool experts; /**< the model has some */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES]; /**< calc_stage_held() */
-    calc_stage_special start;            /**< calc_stage_first_chunk() */
 } calc_kernel_chunking;
 
 /** Memory needs of lanes with a chunking. */

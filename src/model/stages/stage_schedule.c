@@ -61,18 +61,6 @@ calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stag
     return calc_stage_pass_of(&terms, l, &mine, chunks / (double)parts, exposed);
 }
 
-calc_stage_special calc_stage_first_chunk(const calc_stage_terms *t, const calc_stage_class *c,
-                                          double chunks)
-{
-    int first = 0;
-    while (first + 1 < CALC_MAX_STAGE_CLASSES && c[first].stages <= 0) {
-        first++;
-    }
-    return c[first].stages == 1
-               ? (calc_stage_special){c[first], calc_stage_chunk(t, &c[first], (int64_t)chunks, 0)}
-               : calc_stage_nothing_special;
-}
-
 static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
 {
     return a->fw_s == b->fw_s && a->bw_s == b->bw_s && a->wgrad_s == b->wgrad_s;
