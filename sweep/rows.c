@@ -65,16 +65,15 @@ static bool same_operators(const calc_row *a, const calc_row *b)
  * those of the units of one tensor parallelism and micro-batch do, take their place. */
 static calc_stage_timed *operators_of(calc_rows *rows, const calc_row *row)
 {
-    const calc_stage_timed *like = rows->timings > 0 ? &rows->timed[rows->latest] : NULL;
     size_t rooms = rows->timings < TIMED ? rows->timings : TIMED;
     calc_stage_timed *found = calc_stage_timed_find(&row->context, rows->timed, rooms);
     if (found) {
         calc_stage_timed_put_experts(&row->context, found);
         return found;
     }
-    rows->latest = rows->timings++ % TIMED;
-    calc_stage_operators_of(&row->context, like, &rows->timed[rows->latest]);
-    return &rows->timed[rows->latest];
+    found = &rows->timed[rows->timings++ % TIMED];
+    calc_stage_operators_of(&row->context, found);
+    return found;
 }
 
 /* Costs of the rows. Operators are listed and timed once for all rows that have them. */

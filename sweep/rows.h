@@ -103,8 +103,7 @@ typedef struct calc_rows {
     calc_row_choice choice[CALC_ROW_CHOICES];
     bool unusual[CALC_ROW_CHOICES]; /**< with experts on several ranks no cell has it */
     calc_stage_timed *timed;        /**< rooms for some layouts' operators; */
-    size_t timings;                 /**< rooms were taken so often, the oldest first, */
-    size_t latest;                  /**< this one last */
+    size_t timings;                 /**< rooms were taken so often, the oldest first */
 } calc_rows;
 
 /** Whether a row has a choice. */

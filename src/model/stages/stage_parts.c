@@ -138,23 +138,6 @@ static bool has_block(const calc_shape *shape, calc_block_kind kind)
     return kind == CALC_MOE_BLOCK ? shape->experts > 0 : shape->moe_blocks < shape->blocks;
 }
 
-/* Times of the operators of a list.
- * @param like  of a context that is alike, or NULL */
-static void time_operators(const calc_cost_context *c, size_t first,
-                           const calc_stage_operators *like, calc_cost_links *known,
-                           calc_stage_operators *list)
-{
-    const calc_operator *item = list->item + first;
-    calc_cost_times *times = list->times + first;
-    size_t count = list->count - first;
-    if (like && like->count == list->count) {
-        calc_cost_times_like(c, item, count, like->item + first, like->times + first, count, known,
-                             times);
-    } else {
-        calc_cost_times_of(c, item, count, known, times);
-    }
-}
-
 /* Operators of a block with experts.
  * @param timed  of those without, so many are their first ones; 0: none */
 static void list_experts(const calc_cost_context *c, size_t timed, calc_stage_timed *out)
@@ -168,41 +151,6 @@ static void list_experts(const calc_cost_context *c, size_t timed, calc_stage_ti
     }
     out->routed = calc_block_router(c, CALC_MOE_BLOCK, begun, moe->item);
     moe->count = calc_block_rest(c, CALC_MOE_BLOCK, out->routed, moe->item);
-}
-
-static void list_operators(const calc_cost_context *c, const calc_stage_timed *like,
-                           calc_stage_timed *out)
-{
-    calc_stage_operators *lists = out->list;
-    bool has_dense = has_block(c->shape, CALC_DENSE_BLOCK);
-    bool has_moe = has_block(c->shape, CALC_MOE_BLOCK);
-    calc_cost_links known;
-    calc_cost_links_start(&known);
-    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
-        lists[i].count = 0;
-    }
-    out->begun = out->routed = 0;
-    if (has_dense) {
-        calc_stage_operators *dense = &lists[CALC_DENSE_BLOCK];
-        size_t begun = calc_block_begin(c, CALC_DENSE_BLOCK, dense->item);
-        dense->count = calc_block_rest(c, CALC_DENSE_BLOCK, begun, dense->item);
-        out->begun = c->shape->stack ? 0 : begun; /* listed layers may begin in different ways */
-    }
-    lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
-    lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);
-    lists[CALC_STAGE_PREDICTION].count =
-        calc_block_mtp(c, c->training, lists[CALC_STAGE_PREDICTION].item);
-    if (like && !calc_cost_kernel_alike(&like->context, c)) {
-        like = NULL;
-    }
-    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
-        size_t timed = 0;
-        if (i == CALC_MOE_BLOCK && has_moe) {
-            timed = has_dense ? out->begun : 0;
-            list_experts(c, timed, out);
-        }
-        time_operators(c, timed, like ? &like->list[i] : NULL, &known, &lists[i]);
-    }
 }
 
 static void put_context(const calc_cost_context *c, calc_stage_timed *out)
@@ -224,10 +172,36 @@ static calc_strategy key_of(const calc_strategy *strategy)
     return s;
 }
 
-void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_timed *like,
-                             calc_stage_timed *out)
+void calc_stage_operators_of(const calc_cost_context *c, calc_stage_timed *out)
 {
-    list_operators(c, like, out);
+    calc_stage_operators *lists = out->list;
+    bool has_dense = has_block(c->shape, CALC_DENSE_BLOCK);
+    bool has_moe = has_block(c->shape, CALC_MOE_BLOCK);
+    calc_cost_links known;
+    calc_cost_links_start(&known);
+    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
+        lists[i].count = 0;
+    }
+    out->begun = out->routed = 0;
+    if (has_dense) {
+        calc_stage_operators *dense = &lists[CALC_DENSE_BLOCK];
+        size_t begun = calc_block_begin(c, CALC_DENSE_BLOCK, dense->item);
+        dense->count = calc_block_rest(c, CALC_DENSE_BLOCK, begun, dense->item);
+        out->begun = c->shape->stack ? 0 : begun; /* listed layers may begin in different ways */
+    }
+    lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
+    lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);
+    lists[CALC_STAGE_PREDICTION].count =
+        calc_block_mtp(c, c->training, lists[CALC_STAGE_PREDICTION].item);
+    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
+        size_t timed = 0;
+        if (i == CALC_MOE_BLOCK && has_moe) {
+            timed = has_dense ? out->begun : 0;
+            list_experts(c, timed, out);
+        }
+        calc_cost_times_of(c, lists[i].item + timed, lists[i].count - timed, &known,
+                           lists[i].times + timed);
+    }
     put_context(c, out);
     out->key = key_of(c->strategy);
     out->commons = 0;
@@ -274,7 +248,8 @@ void calc_stage_timed_put_experts(const calc_cost_context *c, calc_stage_timed *
     calc_cost_links_start(&known);
     calc_stage_operators *moe = &timed->list[CALC_MOE_BLOCK];
     moe->count = calc_block_rest(c, CALC_MOE_BLOCK, timed->routed, moe->item);
-    time_operators(c, timed->routed, NULL, &known, moe);
+    calc_cost_times_of(c, moe->item + timed->routed, moe->count - timed->routed, &known,
+                       moe->times + timed->routed);
     put_context(c, timed);
 }
 
@@ -494,6 +469,6 @@ void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_stage_timed timed;
-    calc_stage_operators_of(c, NULL, &timed);
+    calc_stage_operators_of(c, &timed);
     calc_stage_parts_sum(c, &timed, out);
 }

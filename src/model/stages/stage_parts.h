@@ -45,11 +45,8 @@ typedef struct calc_stage_timed {
     calc_stage_common common[CALC_STAGE_COMMONS];
 } calc_stage_timed;
 
-/** List and time the operators of a layout; those blocks that it does not have get none.
- *  @param like  those of another on the same system, whose times are taken where they are theirs,
- *               too; or NULL */
-void calc_stage_operators_of(const calc_cost_context *context, const calc_stage_timed *like,
-                             calc_stage_timed *out);
+/** List and time the operators of a layout; those blocks that it does not have get none. */
+void calc_stage_operators_of(const calc_cost_context *context, calc_stage_timed *out);
 
 /** One of several layouts, of the same model and system, that has the same operators as another
  *  layout except those of experts: it may differ in the ranks that these are spread over, and in

@@ -112,14 +112,12 @@ calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec 
                                      double bytes);
 
 /** The same in two steps: the ranks, and then the times of the operations that the state of the
- *  strategy needs.
- *  @param like  of a layout that has its times and differs in expert_par alone, or NULL */
+ *  strategy needs. */
 void calc_stage_lines_ranks(const calc_system *system, const calc_exec *exec,
                             const calc_strategy *strategy, const calc_groups *groups,
                             calc_stage_lines *out);
 void calc_stage_lines_time(const calc_system *system, const calc_strategy *strategy,
-                           const calc_groups *groups, double bytes, const calc_stage_lines *like,
-                           calc_stage_lines *out);
+                           const calc_groups *groups, double bytes, calc_stage_lines *out);
 
 /** Terms of a step, and those that depend on the networks of pipeline and data parallelism.
  *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
