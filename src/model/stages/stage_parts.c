@@ -204,7 +204,6 @@ void calc_stage_operators_of(const calc_cost_context *c, calc_stage_timed *out)
     }
     put_context(c, out);
     out->key = key_of(c->strategy);
-    out->commons = 0;
 }
 
 /* ---- Experts --------------------------------------------------------------------------------- */
@@ -389,27 +388,6 @@ static void add_encoder(const calc_cost_context *c, const calc_stage_operators *
                                  : e.kept_bytes;
 }
 
-/* @param routed  filled with the sum of a block with experts, up to them */
-static void sum_common(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
-                       calc_cost *routed, calc_stage_parts *out)
-{
-    const calc_stage_operators *dense = &t->list[CALC_DENSE_BLOCK];
-    const calc_stage_operators *moe = &t->list[CALC_MOE_BLOCK];
-    *routed = (calc_cost){0};
-    calc_cost_times_add(c, dense->item, dense->times, 0, t->begun, recompute, routed);
-    sum_block(c, dense, t->begun, routed, recompute, &out->block[CALC_DENSE_BLOCK]);
-    if (moe->count > 0) {
-        calc_cost_times_add(c, moe->item, moe->times, t->begun, t->routed, recompute, routed);
-    }
-    calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
-    for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
-        const calc_stage_operators *list = &t->list[i];
-        size_t count = i == CALC_STAGE_EMBEDDING ? encoder_begins(list) : list->count;
-        calc_cost_times_sum(c, list->item, list->times, count, 0, ends[i - CALC_STAGE_EMBEDDING]);
-    }
-    add_encoder(c, &t->list[CALC_STAGE_EMBEDDING], recompute, &out->embedding);
-}
-
 static void set_muon(const calc_cost_context *c, const calc_stage_timed *t, calc_stage_parts *out)
 {
     memset(out->muon, 0, sizeof out->muon);
@@ -424,12 +402,27 @@ static void set_muon(const calc_cost_context *c, const calc_stage_timed *t, calc
     out->mtp_muon = calc_muon_of(c, prediction->item, prediction->count);
 }
 
-static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
-                     const calc_cost *routed, calc_stage_parts *out)
+void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_timed *t,
+                          calc_stage_parts *out)
 {
+    const calc_stage_operators *dense = &t->list[CALC_DENSE_BLOCK];
+    const calc_stage_operators *moe = &t->list[CALC_MOE_BLOCK];
+    calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
+    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
+    calc_cost routed = {0}; /* a block with experts, up to them */
+    calc_cost_times_add(c, dense->item, dense->times, 0, t->begun, recompute, &routed);
+    sum_block(c, dense, t->begun, &routed, recompute, &out->block[CALC_DENSE_BLOCK]);
+    if (moe->count > 0) {
+        calc_cost_times_add(c, moe->item, moe->times, t->begun, t->routed, recompute, &routed);
+    }
+    sum_block(c, moe, t->routed, &routed, recompute, &out->block[CALC_MOE_BLOCK]);
+    for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
+        const calc_stage_operators *list = &t->list[i];
+        size_t count = i == CALC_STAGE_EMBEDDING ? encoder_begins(list) : list->count;
+        calc_cost_times_sum(c, list->item, list->times, count, 0, ends[i - CALC_STAGE_EMBEDDING]);
+    }
+    add_encoder(c, &t->list[CALC_STAGE_EMBEDDING], recompute, &out->embedding);
     memset(out->weights, 0, sizeof out->weights);
-    sum_block(c, &t->list[CALC_MOE_BLOCK], t->routed, routed, recompute,
-              &out->block[CALC_MOE_BLOCK]);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         set_block(c, kind, recompute, &t->list[kind], out);
     }
@@ -437,33 +430,6 @@ static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsi
     set_muon(c, t, out);
     bool whole = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes = calc_stage_message_bytes(c->shape) / (whole ? 1 : c->shape->tensor_par);
-}
-
-void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_stage_parts *out)
-{
-    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
-    calc_tensor_par_overlap overlap = c->strategy->tensor_par_overlap;
-    const calc_stage_common *known = NULL; /* sums that were made before */
-    for (size_t i = 0; i < t->commons && i < CALC_STAGE_COMMONS && !known; i++) {
-        const calc_stage_common *s = &t->common[i];
-        known = s->recompute == recompute && s->overlap == overlap ? s : NULL;
-    }
-    if (known) {
-        out->block[CALC_DENSE_BLOCK] = known->block;
-        out->embedding = known->embedding;
-        out->head = known->head;
-        out->mtp = known->mtp;
-        sum_rest(c, t, recompute, &known->routed, out);
-        return;
-    }
-    calc_cost routed;
-    sum_common(c, t, recompute, &routed, out);
-    if (t->list[CALC_MOE_BLOCK].count > 0) {
-        t->common[t->commons++ % CALC_STAGE_COMMONS] =
-            (calc_stage_common){recompute,      overlap,   routed,  out->block[CALC_DENSE_BLOCK],
-                                out->embedding, out->head, out->mtp};
-    }
-    sum_rest(c, t, recompute, &routed, out);
 }
 
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
