@@ -70,7 +70,7 @@ void calc_sheets_free(calc_sheets *sheets);
 /* Lanes that differ between cells: blocks with sharded weights wait for the network
  * of data parallelism; by rule, the state is shared block by block; and a table that both ends
  * share is held once if they are on one stage. This does to a panel what calc_stage_terms_cell()
- * does to terms. */
+ * does to terms; where weights are sharded, evaluate.c takes these. */
 
 /** Whether the lanes of a state are not the same in all cells. @param row  any of the table */
 bool calc_adapt_varies(const calc_row *row, const calc_row_choice *state);
