@@ -44,18 +44,19 @@ static calc_floor_path plus(calc_floor_path sum, double times, const calc_stage_
     return sum;
 }
 
-/* The first chunk of the stages of a class; nothing where it is not like the others, unless that is
-   known. */
+/* The first chunk of the stages of a class; nothing where it is not like the others, because of an
+ * end or of dense blocks before others, unless that is known. */
 static calc_stage_class first_chunk(const calc_stage_terms *t, const calc_stage_class *c,
-                                    double chunks, const calc_stage_special *start)
+                                    double chunks)
 {
     calc_stage_class chunk = {0};
     bool first = c->position <= 0;
+    bool prefix = t->dense_first && first && c->dense > 0 && c->moe > 0;
     if (chunks <= 1) {
         return *c;
     }
-    if (!calc_stage_chunks_alike(t, c)) {
-        return first ? start->chunk : chunk;
+    if (c->first >= 1 || c->last >= 1 || prefix) {
+        return first && c->stages == 1 ? calc_stage_chunk(t, c, (int64_t)chunks, 0) : chunk;
     }
     chunk.dense = c->dense / chunks;
     chunk.moe = c->moe / chunks;
@@ -65,7 +66,7 @@ static calc_stage_class first_chunk(const calc_stage_terms *t, const calc_stage_
 }
 
 void calc_floor_paths(const calc_stage_terms *t, calc_pipeline_schedule schedule, int classes,
-                      const calc_stage_class *item, double chunks, const calc_stage_special *start,
+                      const calc_stage_class *item, double chunks,
                       calc_floor_path path[CALC_FLOOR_PATHS])
 {
     const calc_floor_path none = {0, 0, 0, 0};
@@ -81,7 +82,7 @@ void calc_floor_paths(const calc_stage_terms *t, calc_pipeline_schedule schedule
         const calc_stage_class *c = &item[i];
         path[1 + i] = path[0];
         if (waits && i < classes && c->stages > 0) {
-            calc_stage_class chunk = first_chunk(t, c, chunks, start);
+            calc_stage_class chunk = first_chunk(t, c, chunks);
             path[1 + i] = t->training
                               ? plus(plus(before, c->stages - 1, &chunk), t->microbatches, c)
                               : plus(all, t->microbatches - 1, c);

@@ -30,10 +30,9 @@ typedef struct calc_floor {
 /** The paths of a chunking. The slowest stage takes no less than the mean of all; and a stage waits
  *  for the first chunks of those before it, has all micro-batches to do, and is waited for by those
  *  first chunks on the way back. Only the mean is known with schedules beside 1F1B and by rule.
- *  @param start  calc_stage_first_chunk(), with chunks
- *  @param path   filled */
+ *  @param path  filled */
 void calc_floor_paths(const calc_stage_terms *terms, calc_pipeline_schedule schedule, int classes,
-                      const calc_stage_class *item, double chunks, const calc_stage_special *start,
+                      const calc_stage_class *item, double chunks,
                       calc_floor_path path[CALC_FLOOR_PATHS]);
 
 /** A lower bound. */

@@ -62,7 +62,6 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
     cell->exec.strategy.data_par = data_par;
     cell->exec.batch_size = taken;
     cell->rounds = false;
-    cell->filled = false;
     return true;
 }
 
@@ -79,7 +78,6 @@ bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t ba
     }
     cell->exec.batch_size = multiple;
     cell->rounds = true;
-    cell->filled = false;
     return true;
 }
 
@@ -121,14 +119,10 @@ static bool balanced_before(calc_cell *k, const calc_space *space, const calc_sh
         if (e->pipeline_balance >= own) {
             break;
         }
-        if (k->plain_of != (int64_t)e->pipeline_balance) {
-            k->plain = calc_stages_split(shape, e, compat);
-            k->plain_of = (int64_t)e->pipeline_balance;
-        }
-        const calc_stages *s = &k->plain;
-        same = s->fit == stages->fit && s->count == stages->count;
-        for (size_t n = 0; n < s->count && same; n++) {
-            same = same_class(&s->item[n], &stages->item[n]);
+        const calc_stages s = calc_stages_split(shape, e, compat);
+        same = s.fit == stages->fit && s.count == stages->count;
+        for (size_t n = 0; n < s.count && same; n++) {
+            same = same_class(&s.item[n], &stages->item[n]);
         }
     }
     e->pipeline_balance = own;
@@ -183,8 +177,6 @@ void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *row
             }
         }
     }
-    k->plain = whole;
-    k->plain_of = (int64_t)e->pipeline_balance;
     e->strategy.weight_offload = true;
     k->offloads = !calc_verdict_offload_blocks(e, k->fewest_blocks);
     e->strategy.weight_offload = k->exec.strategy.weight_offload;
@@ -248,15 +240,7 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
                     const calc_rows *rows)
 {
     static const int64_t choices[] = {CALC_CHOICE_AUTO, CALC_CHOICE_TRUE, CALC_CHOICE_FALSE};
-    if (k->filled) { /* but for the blocks of its stages */
-        bool given = k->exec.first_stage_blocks != k->trial.first_stage_blocks ||
-                     k->exec.last_stage_blocks != k->trial.last_stage_blocks;
-        k->plain_of = given ? -1 : k->plain_of;
-        calc_variant_put_stages(&k->exec, &k->trial);
-        return;
-    }
     calc_space_copy(&k->trial, &k->exec);
-    k->plain_of = -1;
     k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
     k->reduces = calc_space_pick_bool(space, CALC_AXIS_data_par_overlap,
                                       k->exec.training && !k->alone, k->reduce);
@@ -270,7 +254,6 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
         k->optimizer[i].known = false;
     }
     calc_cell_forget_links(k);
-    k->filled = true;
 }
 
 size_t calc_cell_choices_count(const calc_cell *k, const calc_rows *rows, int64_t expert_par,
@@ -298,8 +281,7 @@ static void set_floor(calc_cell *k, const calc_stage_terms *t)
     for (size_t i = 0; i < k->fitting; i++) {
         const calc_kernel_chunking *c = &k->shape[i];
         calc_floor_path path[CALC_FLOOR_PATHS];
-        calc_floor_paths(t, k->exec.pipeline_schedule, c->classes, c->item, c->chunks, &c->start,
-                         path);
+        calc_floor_paths(t, k->exec.pipeline_schedule, c->classes, c->item, c->chunks, path);
         for (int n = 0; n < CALC_FLOOR_PATHS; n++) {
             f->path[n] = i == 0 ? path[n] : f->path[n];
             f->path[n].dense = calc_min(f->path[n].dense, path[n].dense);
@@ -321,8 +303,6 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t, bool bounds)
             c->held[n] =
                 there ? calc_stage_held(t, k->exec.pipeline_schedule, &c->item[n], c->chunks) : 0;
         }
-        c->start = c->chunks > 1 ? calc_stage_first_chunk(t, c->item, c->chunks)
-                                 : calc_stage_nothing_special;
     }
     if (k->fitting > 0 && bounds) {
         set_floor(k, t);
@@ -344,18 +324,6 @@ const calc_stage_lines *calc_cell_ranks(calc_cell *k, const calc_system *system,
     return &pair->lines;
 }
 
-/* Lines of another spread of experts that have their times, or NULL. */
-static const calc_stage_lines *timed_like(const calc_cell *k, bool sharded)
-{
-    bool spreads = k->lines > k->pipelines * k->datas;
-    for (size_t i = 0; i < k->lines && spreads; i++) {
-        if (k->pair[i].timed[sharded]) {
-            return &k->pair[i].lines;
-        }
-    }
-    return NULL;
-}
-
 const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
                                         const calc_rows *rows, const calc_strategy *state,
                                         size_t index)
@@ -366,7 +334,7 @@ const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
     calc_cell_ranks(k, system, index);
     if (!*timed) {
         calc_stage_lines_time(system, state, &pair->groups, calc_stage_message_bytes(&rows->shape),
-                              timed_like(k, sharded), &pair->lines);
+                              &pair->lines);
         *timed = true;
     }
     return &pair->lines;

@@ -45,7 +45,6 @@ typedef struct calc_cell_choices {
 typedef struct calc_cell {
     calc_exec exec;     /**< of the unit, with the sizes of the cell */
     calc_exec trial;    /**< the same, with what is tried */
-    bool filled;        /**< calc_cell_fill() since exec was set, which blocks stages have apart */
     size_t procs_index; /**< position of num_procs in its axis */
     bool alone;         /**< no replicas: nothing to shard or to overlap */
     bool rounds;        /**< calc_cell_whole_rounds(): interleaved layouts only */
@@ -58,11 +57,9 @@ typedef struct calc_cell {
     size_t fitting, unfit; /**< chunkings that divide the blocks, and that do not */
     calc_cell_chunking chunking[CALC_CELL_CHUNKINGS], unfit_chunking[CALC_CELL_CHUNKINGS];
     calc_kernel_chunking shape[CALC_CELL_CHUNKINGS]; /**< of those that fit */
-    calc_stages plain;    /**< stages of one chunk, their blocks balanced in */
-    int64_t plain_of;     /**< this way; -1: not known */
-    double fewest_blocks; /**< of a stage, whatever its chunks */
-    bool offloads;        /**< they are enough for offload */
-    calc_floor floor;     /**< calc_cell_settle() */
+    double fewest_blocks;                            /**< of a stage, whatever its chunks */
+    bool offloads;                                   /**< they are enough for offload */
+    calc_floor floor;                                /**< calc_cell_settle() */
 
     size_t reduces, gathers; /**< values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];
@@ -94,7 +91,7 @@ bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t ba
 /** Whether a cell has room for the interleavings of a space: with listed values it may not. */
 bool calc_cell_chunkings_fit(const calc_space *space, const calc_app *app);
 
-/** Fill all else from exec but for how the blocks are split; if it is filled, nothing. */
+/** Fill all else from exec but for how the blocks are split. */
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system *system,
                     const calc_rows *rows);
 

@@ -508,15 +508,32 @@ static void share_experts(calc_worker *w, const calc_sheet *sheet)
     }
 }
 
-/* Adapt the lanes of a panel to the cell. */
+/* Adapt the lanes of a panel to the cell: as calc_run() does where weights come and go within the
+ * passes. */
 static void fit(calc_worker *w, const calc_sheet *sheet, size_t panel)
 {
-    if (sheet->varies) {
-        const calc_stage_lines *lines =
-            calc_cell_lines(&w->cell, w->system, &w->rows, &w->state.strategy, w->lines);
-        calc_adapt_place at = {w->kernel, &w->rows, &w->cell, &w->state, lines};
-        calc_adapt_panel(&at, &w->sheets.source[panel], &w->sheets.panel[panel]);
+    calc_cell *c = &w->cell;
+    calc_panel *p = &w->sheets.panel[panel];
+    if (!sheet->varies) {
+        return;
     }
+    const calc_stage_lines *lines =
+        calc_cell_lines(c, w->system, &w->rows, &w->state.strategy, w->lines);
+    if (calc_zero_stage(&w->state.strategy) < 3) {
+        calc_adapt_panel(&(calc_adapt_place){&w->rows, c, &w->state, lines}, p);
+        return;
+    }
+    for (size_t lane = 0; lane < p->count; lane++) {
+        const calc_row *row = &w->rows.row[p->row[lane]];
+        calc_stage_terms t = w->rows.terms[row->terms + p->choice[lane]];
+        calc_worker_put_lane(w, p->row[lane], p->choice[lane], &w->exec);
+        calc_cell_put_point(c, w->pair[0], &c->chunking[0], w->first_flag, &w->exec);
+        calc_stage_terms_cell(&row->context, &w->exec, &row->parts, lines,
+                              calc_cell_optimizer_of(c, row, &w->exec, lines), &t);
+        t.expert_shards = p->expert_shards[lane];
+        calc_panel_put(p, lane, &t);
+    }
+    calc_panel_pad(p, w->shared.compat != CALC_COMPAT_NONE);
 }
 
 /* A panel of the sheet in the cell, whole. */

@@ -69,7 +69,6 @@ typedef struct calc_kernel_shape {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES];
     double chunks, exposed;
-    calc_stage_special start;
 } calc_kernel_shape;
 
 CALC_STAGE_INLINE calc_kernel_shape calc_kernel_shape_of(const calc_kernel_job *job,
@@ -84,57 +83,8 @@ CALC_STAGE_INLINE calc_kernel_shape calc_kernel_shape_of(const calc_kernel_job *
         s.held[i] = c->held[i];
     }
     s.chunks = k.chunked ? c->chunks : 1;
-    s.start = c->start;
-    s.start.chunk.moe = k.experts ? s.start.chunk.moe : 0;
     s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
     return s;
-}
-
-/* The effect of sharding on the blocks and the ends of a lane (adapt.h): the
- * bodies of loops of kernel.c. */
-
-/* The source and the part of a block of a lane: calc_kernel_dense_lane(), calc_kernel_moe_lane().
- */
-#define CALC_KERNEL_BLOCK(kind, index)                                                             \
-    CALC_STAGE_INLINE void calc_kernel_##kind##_lane(                                              \
-        const calc_stage_keeping *k, const calc_adapt_source *s, size_t i, calc_panel *restrict p) \
-    {                                                                                              \
-        const calc_adapt_block *b = &s->block[index];                                              \
-        calc_stage_source from;                                                                    \
-        calc_stage_away away = {s->weight_away[i], s->activation_away[i], 0,                       \
-                                s->activation_away[i]};                                            \
-        CALC_STAGE_SOURCE_LIST(CALC_KERNEL_SOURCE)                                                 \
-        from.frozen.dense = from.frozen.expert = 0;                                                \
-        calc_stage_part part = calc_stage_block_of(&from, k, &away);                               \
-        p->kind##_fw_s[i] = part.fw_s;                                                             \
-        p->kind##_agrad_s[i] = part.agrad_s;                                                       \
-        p->kind##_wgrad_s[i] = part.wgrad_s;                                                       \
-        p->kind##_spared_s[i] = part.spared_s;                                                     \
-        p->kind##_weights[i] = part.weights.dense;                                                 \
-        p->kind##_expert_weights[i] = part.weights.expert;                                         \
-        p->kind##_kept_bytes[i] = part.kept_bytes;                                                 \
-        p->kind##_whole_bytes[i] = part.whole_bytes;                                               \
-        p->kind##_away_bytes[i] = part.away_bytes;                                                 \
-        p->kind##_passing_bytes[i] = part.passing_bytes;                                           \
-    }
-#define CALC_KERNEL_SOURCE(member) from.member = b->member[i];
-CALC_KERNEL_BLOCK(dense, 0)
-CALC_KERNEL_BLOCK(moe, 1)
-
-/* Embedding and head of a lane. */
-CALC_STAGE_INLINE void calc_kernel_ends_lane(const calc_stage_keeping *k,
-                                             const calc_adapt_source *s, size_t i,
-                                             calc_panel *restrict p)
-{
-    const calc_stage_weights none = {0, 0};
-    calc_stage_sharded e = calc_stage_shard(k, p->embedding_weights[i], 0, &none,
-                                            s->embedding_pass_fw_s[i], s->embedding_pass_bw_s[i]);
-    calc_stage_sharded h = calc_stage_shard(k, p->head_weights[i], p->head_expert_weights[i], &none,
-                                            s->head_pass_fw_s[i], s->head_pass_bw_s[i]);
-    p->embedding_fw_s[i] = s->embedding_fw_s[i] + e.fw_s * k->speed;
-    p->embedding_agrad_s[i] = s->embedding_agrad_s[i] + e.bw_s * k->speed;
-    p->head_fw_s[i] = s->head_fw_s[i] + h.fw_s * k->speed;
-    p->head_agrad_s[i] = s->head_agrad_s[i] + h.bw_s * k->speed;
 }
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
@@ -319,7 +269,6 @@ CALC_STAGE_INLINE void put_pass(calc_kernel_pipelines *restrict io, calc_kernel_
 
 CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                      calc_kernel_known k, const calc_kernel_shape *s,
-                                     const calc_stage_chunk_share *share,
                                      const calc_stage_links *links, size_t i,
                                      calc_kernel_pipelines *restrict io)
 {
@@ -329,9 +278,8 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     links_of(links, io, k.experts, i, &l);
     calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
-    io->pipeline_s.of[i] =
-        calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass, s->chunks,
-                                    k.chunked, share, s->exposed, &s->start);
+    io->pipeline_s.of[i] = calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass,
+                                                       s->chunks, k.chunked);
     put_pass(io, k, 0, i, &pass[0]);
     put_pass(io, k, 1, i, &pass[1]);
     put_pass(io, k, 2, i, &pass[2]);
@@ -340,7 +288,6 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
 
 CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
                                      const calc_kernel_chunking *chunking,
-                                     const calc_stage_chunk_share *restrict share,
                                      const calc_stage_links *links, calc_kernel_known k,
                                      calc_kernel_pipelines *restrict io)
 {
@@ -351,16 +298,14 @@ CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
     size_t count = calc_panel_whole(p->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        pipeline_lane(p, &shared, k, &s, share, &l, i, io);
+        pipeline_lane(p, &shared, k, &s, &l, i, io);
     }
 }
 
 static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                      const calc_stage_links *links, calc_kernel_pipelines *io)
 {
-    calc_stage_chunk_share share[CALC_MAX_STAGE_CLASSES];
-    calc_stage_chunk_shares(job->shared, chunking->item, chunking->chunks, share);
-#define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, share, links, k, io)
+#define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
     CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)
 }
 
@@ -447,26 +392,5 @@ static size_t step(const calc_kernel_job *job, const calc_kernel_chunking *chunk
     return hits;
 }
 
-/* ---- Sharded weights ------------------------------------------------------------------------- */
-
-static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *restrict source,
-                  calc_panel *restrict panel)
-{
-    const calc_stage_keeping k = *keeping;
-    size_t count = calc_panel_whole(panel->count);
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        calc_kernel_dense_lane(&k, source, i, panel);
-    }
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        calc_kernel_moe_lane(&k, source, i, panel);
-    }
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        calc_kernel_ends_lane(&k, source, i, panel);
-    }
-}
-
 extern const calc_kernel CALC_KERNEL_NAME;
-const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, step};
+const calc_kernel CALC_KERNEL_NAME = {bound, needs, screen, pipeline, step};

@@ -36,7 +36,6 @@ typedef struct calc_kernel_chunking {
     bool experts; /**< the model has some */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES]; /**< calc_stage_held() */
-    calc_stage_special start;            /**< calc_stage_first_chunk() */
 } calc_kernel_chunking;
 
 /** Memory needs of lanes with a chunking. */
@@ -78,9 +77,6 @@ typedef struct calc_kernel_range {
 
 /** One level of CPU. */
 typedef struct calc_kernel {
-    /** Blocks and ends of lanes whose weights are sharded: adapt.h. */
-    void (*shard)(const calc_stage_keeping *keeping, const calc_adapt_source *source,
-                  calc_panel *panel);
     /** Which lanes of some vectors of a panel may matter, by their bounds.
      *  @param vector  numbers of the vectors, ascending
      *  @param alive   filled with the positions of the lanes, ascending

@@ -9,7 +9,7 @@
 
 enum { TIMED = 4 }; /* rooms for operators: current and previous ones */
 
-CALC_FREES(calc_rows_free, calc_rows, of->row, of->terms, of->timed)
+CALC_FREES(calc_rows_free, calc_rows, of->row, of->terms, of->rule, of->timed)
 
 void calc_row_choice_put(const calc_row_choice *c, calc_strategy *s)
 {
@@ -23,6 +23,7 @@ void calc_row_choice_put(const calc_row_choice *c, calc_strategy *s)
 size_t calc_rows_bytes(const calc_rows *rows)
 {
     return rows->capacity * sizeof *rows->row + rows->terms_capacity * sizeof *rows->terms +
+           rows->rules_capacity * sizeof *rows->rule +
            (rows->timed ? TIMED * sizeof *rows->timed : 0);
 }
 
@@ -64,16 +65,15 @@ static bool same_operators(const calc_row *a, const calc_row *b)
  * those of the units of one tensor parallelism and micro-batch do, take their place. */
 static calc_stage_timed *operators_of(calc_rows *rows, const calc_row *row)
 {
-    const calc_stage_timed *like = rows->timings > 0 ? &rows->timed[rows->latest] : NULL;
     size_t rooms = rows->timings < TIMED ? rows->timings : TIMED;
     calc_stage_timed *found = calc_stage_timed_find(&row->context, rows->timed, rooms);
     if (found) {
         calc_stage_timed_put_experts(&row->context, found);
         return found;
     }
-    rows->latest = rows->timings++ % TIMED;
-    calc_stage_operators_of(&row->context, like, &rows->timed[rows->latest]);
-    return &rows->timed[rows->latest];
+    found = &rows->timed[rows->timings++ % TIMED];
+    calc_stage_operators_of(&row->context, found);
+    return found;
 }
 
 /* Costs of the rows. Operators are listed and timed once for all rows that have them. */
@@ -118,6 +118,23 @@ const calc_optimizer_step *calc_row_optimizer_of(calc_row_optimizer *of_weights,
     return o->step;
 }
 
+/* The terms of calc_stage_rules_of() for the blocks of a choice, without the ranks that share their
+ * state. */
+static void put_rules(const calc_row *row, const calc_strategy *strategy,
+                      const calc_stage_terms *terms, calc_row_rule *out)
+{
+    bool training = row->context.training;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        calc_block_memory m =
+            calc_block_memory_of(&row->context, strategy, &row->parts.block[kind], 1);
+        out[kind].state = m;
+        m.whole_grad = m.grad = m.optimizer = 0;
+        out[kind].without = terms->rule[kind];
+        calc_block_memory_lines(strategy, training, &m, &out[kind].without);
+        out[kind].travel_bytes = calc_stage_rules_travel(strategy, training, &m).bw_bytes;
+    }
+}
+
 calc_status calc_rows_terms(calc_rows *rows)
 {
     size_t terms = 0;
@@ -133,7 +150,13 @@ calc_status calc_rows_terms(calc_rows *rows)
         rows->terms = malloc(terms * sizeof *rows->terms);
         rows->terms_capacity = rows->terms ? terms : 0;
     }
-    if (!rows->terms && terms > 0) {
+    size_t rules = rows->count > 0 && rows->row[0].context.compat ? terms : 0;
+    if (rules > rows->rules_capacity) {
+        free(rows->rule);
+        rows->rule = malloc(rules * sizeof *rows->rule);
+        rows->rules_capacity = rows->rule ? rules : 0;
+    }
+    if (terms > rows->terms_capacity || rules > rows->rules_capacity) {
         return CALC_ERR_NOMEM;
     }
     for (size_t i = 0; i < rows->count; i++) {
@@ -158,6 +181,9 @@ calc_status calc_rows_terms(calc_rows *rows)
             calc_row_choice_put(choice, &e->strategy);
             calc_stage_terms_row(&row->context, e, &row->parts, like < c ? &of_row[like] : NULL,
                                  step, &of_row[c]);
+            if (rules > 0 && calc_zero_stage(&e->strategy) >= 1) {
+                put_rules(row, &e->strategy, &of_row[c], rows->rule[row->terms + c]);
+            }
         }
     }
     return CALC_OK;

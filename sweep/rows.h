@@ -52,6 +52,13 @@ typedef struct calc_row_optimizer {
     calc_optimizer_step step[CALC_BLOCK_KINDS];
 } calc_row_optimizer;
 
+/** A block by rule, with a state that ranks share. */
+typedef struct calc_row_rule {
+    calc_rule_part without;  /**< memory without it, */
+    calc_block_memory state; /**< and of one that shares with nobody */
+    double travel_bytes;     /**< to and from the second tier, backward, beside the state */
+} calc_row_rule;
+
 /** One row. Its context borrows from it and from the table. */
 typedef struct calc_row {
     calc_exec exec;
@@ -83,9 +90,10 @@ typedef struct calc_rows {
     /** Where networks are chosen there is one spread. */
     calc_row_kind kind[2 * CALC_MAX_NETWORKS * CALC_MAX_NETWORKS];
     calc_spreads spreads;
-    calc_shape shape_of[CALC_SPREADS]; /**< of each of them */
-    calc_stage_terms *terms;           /**< calc_stage_terms_row() of what each row has */
-    size_t terms_capacity;
+    calc_shape shape_of[CALC_SPREADS];       /**< of each of them */
+    calc_stage_terms *terms;                 /**< calc_stage_terms_row() of what each row has */
+    calc_row_rule (*rule)[CALC_BLOCK_KINDS]; /**< of each of them, by rule */
+    size_t terms_capacity, rules_capacity;
     size_t networks_count;
     int64_t networks[CALC_MAX_NETWORKS];
     size_t datas; /**< values of data_par_net that rows differ in, or one that does not matter */
@@ -95,8 +103,7 @@ typedef struct calc_rows {
     calc_row_choice choice[CALC_ROW_CHOICES];
     bool unusual[CALC_ROW_CHOICES]; /**< with experts on several ranks no cell has it */
     calc_stage_timed *timed;        /**< rooms for some layouts' operators; */
-    size_t timings;                 /**< rooms were taken so often, the oldest first, */
-    size_t latest;                  /**< this one last */
+    size_t timings;                 /**< rooms were taken so often, the oldest first */
 } calc_rows;
 
 /** Whether a row has a choice. */

@@ -1,6 +1,7 @@
 #include "sheet.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,88 +17,11 @@ bool calc_adapt_varies(const calc_row *row, const calc_row_choice *state)
            calc_stage_tied_weights(&row->context) > 0;
 }
 
-/* ---- Sources --------------------------------------------------------------------------------- */
-
-static void put_ends(calc_adapt_source *s, size_t lane, const calc_row *row,
-                     const calc_stage_terms *t)
-{
-    calc_stage_ends ends = calc_stage_ends_of(&row->context, &row->parts);
-    s->embedding_fw_s[lane] = t->embedding.fw_s;
-    s->embedding_agrad_s[lane] = t->embedding.agrad_s;
-    s->head_fw_s[lane] = t->head.fw_s;
-    s->head_agrad_s[lane] = t->head.agrad_s;
-    s->embedding_pass_fw_s[lane] = ends.embedding.fw_s;
-    s->embedding_pass_bw_s[lane] = ends.embedding.agrad_s + ends.embedding.wgrad_s;
-    s->head_pass_fw_s[lane] = ends.head.fw_s;
-    s->head_pass_bw_s[lane] = ends.head.agrad_s + ends.head.wgrad_s;
-}
-
-/* The terms of calc_stage_rules_of() for a block, without the ranks that share its state. */
-static void put_rule(calc_adapt_rule *to, const calc_row *row, const calc_strategy *strategy,
-                     calc_block_kind kind, const calc_stage_terms *t)
-{
-    bool training = row->context.training;
-    calc_block_memory m = calc_block_memory_of(&row->context, strategy, &row->parts.block[kind], 1);
-    calc_block_memory alone = m;
-    alone.whole_grad = alone.grad = alone.optimizer = 0;
-    calc_stage_travel travel = calc_stage_rules_travel(strategy, training, &alone);
-    to->without = t->rule[kind];
-    calc_block_memory_lines(strategy, training, &alone, &to->without);
-    to->state = m;
-    to->travel_bytes = travel.bw_bytes;
-}
-
-/* Fill the source of a lane, as far as its state needs one.
- * @param terms  calc_stage_terms_row() */
-static void calc_adapt_put(calc_adapt_source *s, size_t lane, const calc_row *row,
-                           const calc_row_choice *choice, const calc_stage_terms *t)
-{
-    int64_t zero = calc_row_choice_zero(choice);
-    bool rules = zero >= 1 && t->compat != CALC_COMPAT_NONE;
-    if (zero < 3 && !rules) {
-        return;
-    }
-    calc_strategy strategy = row->exec.strategy;
-    calc_row_choice_put(choice, &strategy);
-    calc_stage_away away = calc_stage_away_of(&strategy);
-    s->weight_away[lane] = away.weight;
-    s->activation_away[lane] = away.activation;
-    if (zero >= 3) {
-        put_ends(s, lane, row, t);
-    }
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        if (zero >= 3) {
-            calc_stage_source source = calc_stage_source_of(&row->parts, kind);
-#define CALC_X(member) s->block[kind].member[lane] = source.member;
-            CALC_STAGE_SOURCE_LIST(CALC_X)
-#undef CALC_X
-        }
-        if (rules) {
-            put_rule(&s->rule[kind][lane], row, &strategy, kind, t);
-        }
-    }
-}
-
 /* ---- Cells ----------------------------------------------------------------------------------- */
-
-static void shard(const calc_adapt_place *at, const calc_adapt_source *s, calc_panel *p)
-{
-    const calc_row *row = &at->rows->row[p->row[0]];
-    calc_strategy strategy = at->exec->strategy;
-    strategy.weight_offload = false;
-    strategy.activations_offload = false;
-    for (size_t i = 0; i < p->count; i++) {
-        strategy.weight_offload |= s->weight_away[i] > 0;
-        strategy.activations_offload |= s->activation_away[i] > 0;
-    }
-    double speed = 1 / calc_share_or(at->exec->software_efficiency, 1);
-    calc_stage_keeping k = calc_stage_keeping_of(&row->context, &strategy, at->lines, speed);
-    at->kernel->shard(&k, s, p);
-}
 
 /* A block of a lane whose state is shared. */
 static void share_rule(const calc_adapt_place *at, const calc_row *row, bool away,
-                       calc_block_kind kind, const calc_adapt_rule *from, calc_rule_part *out)
+                       calc_block_kind kind, const calc_row_rule *from, calc_rule_part *out)
 {
     const calc_cost_context *c = &row->context;
     calc_block_memory state = from->state;
@@ -119,37 +43,36 @@ static void share_rule(const calc_adapt_place *at, const calc_row *row, bool awa
     }
 }
 
-static void share_rules(const calc_adapt_place *at, const calc_adapt_source *s, calc_panel *p)
+static void share_rules(const calc_adapt_place *at, calc_panel *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         const calc_row *row = &at->rows->row[p->row[i]];
+        const calc_row_rule *rule = at->rows->rule[row->terms + p->choice[i]];
         bool away = at->rows->choice[p->choice[i]].optimizer;
         for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
             const calc_cost *b = &row->parts.block[kind];
             calc_rule_part out;
             if (b->dense_weights + b->expert_weights > 0) {
-                share_rule(at, row, away, kind, &s->rule[kind][i], &out);
+                share_rule(at, row, away, kind, &rule[kind], &out);
                 calc_panel_put_shared(p, i, (int)kind, &out);
             }
         }
     }
 }
 
-void calc_adapt_panel(const calc_adapt_place *at, const calc_adapt_source *s, calc_panel *p)
+void calc_adapt_panel(const calc_adapt_place *at, calc_panel *p)
 {
-    const calc_row *row = &at->rows->row[p->row[0]];
-    int64_t zero = calc_zero_stage(&at->exec->strategy);
-    double tied = calc_stage_tied_weights(&row->context);
-    for (size_t i = 0; i < calc_panel_whole(p->count) && tied > 0; i++) {
-        p->head_weights[i] = s->head_weights[i] - (at->exec->pipeline_par <= 1 ? tied : 0);
+    const calc_cost_context *c = &at->rows->row[p->row[0]].context;
+    bool rules = c->compat != CALC_COMPAT_NONE;
+    double tied = calc_stage_tied_weights(c);
+    for (size_t i = 0; i < p->count && tied > 0; i++) {
+        const calc_stage_terms *t = &at->rows->terms[at->rows->row[p->row[i]].terms + p->choice[i]];
+        p->head_weights[i] = t->head.weights.dense - (at->exec->pipeline_par <= 1 ? tied : 0);
     }
-    if (zero >= 3) {
-        shard(at, s, p);
+    if (rules && calc_zero_stage(&at->exec->strategy) >= 1) {
+        share_rules(at, p);
     }
-    if (zero >= 1 && row->context.compat != CALC_COMPAT_NONE) {
-        share_rules(at, s, p);
-    }
-    calc_panel_pad(p, row->context.compat != CALC_COMPAT_NONE);
+    calc_panel_pad(p, rules);
 }
 
 /* ---- Corners --------------------------------------------------------------------------------- */
@@ -178,13 +101,15 @@ static double whole_bytes(const double *kept, const double *whole)
 }
 
 /* By rule: the memory of blocks with no state but that nobody shares, and no optimizer. */
-static void put_rules(calc_panel *to, size_t lane, const calc_adapt_source *source, size_t first)
+static void put_rules(calc_panel *to, size_t lane, const calc_rows *rows, const calc_panel *p,
+                      size_t first)
 {
     for (int kind = 0; kind < CALC_STAGE_KINDS; kind++) {
-        calc_rule_part rule = source->rule[kind][first].without;
-        rule.optimizer_s = 0;
-        for (size_t i = 1; i < CALC_CORNER_LANES; i++) {
-            const calc_rule_part *other = &source->rule[kind][first + i].without;
+        calc_rule_part rule = {.bw_away_s = INFINITY};
+        rule.fixed_bytes = rule.tier1.block_bytes = rule.tier2.block_bytes = INFINITY;
+        for (size_t i = first; i < first + CALC_CORNER_LANES; i++) {
+            size_t terms = rows->row[p->row[i]].terms + p->choice[i];
+            const calc_rule_part *other = &rows->rule[terms][kind].without;
             rule.bw_away_s = calc_min(rule.bw_away_s, other->bw_away_s);
             rule.fixed_bytes = calc_min(rule.fixed_bytes, other->fixed_bytes);
             rule.tier1.block_bytes = calc_min(rule.tier1.block_bytes, other->tier1.block_bytes);
@@ -195,7 +120,7 @@ static void put_rules(calc_panel *to, size_t lane, const calc_adapt_source *sour
 }
 
 void calc_corner_put(calc_panel *to, size_t lane, const calc_panel *p, size_t first,
-                     const calc_adapt_source *source, double shared_weights, bool rules)
+                     const calc_rows *rows, double shared_weights, bool rules)
 {
 #define CALC_X(name, member) to->name[lane] = least(&p->name[first]);
     CALC_PANEL_LIST(CALC_X)
@@ -214,34 +139,19 @@ void calc_corner_put(calc_panel *to, size_t lane, const calc_panel *p, size_t fi
     if (rules) {
         to->head_kept_bytes[lane] = 0;
     }
-    if (rules && source) {
-        put_rules(to, lane, source, first);
+    if (rows) {
+        put_rules(to, lane, rows, p, first);
     }
 }
 
 /* ---- Sheets ---------------------------------------------------------------------------------- */
 
-CALC_FREES(calc_sheets_free, calc_sheets, of->sheet, of->panel, of->corner, of->source)
+CALC_FREES(calc_sheets_free, calc_sheets, of->sheet, of->panel, of->corner)
 
 size_t calc_sheets_bytes(const calc_sheets *s)
 {
-    return s->capacity * sizeof *s->sheet + s->sources_capacity * sizeof *s->source +
+    return s->capacity * sizeof *s->sheet +
            (s->panels_capacity + s->corners_capacity) * sizeof *s->panel;
-}
-
-/* Room for so many items that are aligned. */
-static void *roomy(void *list, size_t count, size_t *capacity, size_t more, size_t size)
-{
-    void *grown = aligned_alloc(CALC_PANEL_ALIGN, more * size);
-    if (!grown) {
-        return NULL;
-    }
-    if (count > 0) {
-        memcpy(grown, list, count * size);
-    }
-    free(list);
-    *capacity = more;
-    return grown;
 }
 
 /* An empty panel at the end of a list. */
@@ -249,11 +159,16 @@ static calc_panel *add_panel(calc_panel **list, size_t *count, size_t *capacity)
 {
     if (*count == *capacity) {
         size_t more = *capacity > 0 ? 2 * *capacity : 4;
-        calc_panel *panel = roomy(*list, *count, capacity, more, sizeof *panel);
-        if (!panel) {
+        calc_panel *grown = aligned_alloc(CALC_PANEL_ALIGN, more * sizeof *grown);
+        if (!grown) {
             return NULL;
         }
-        *list = panel;
+        if (*count > 0) {
+            memcpy(grown, *list, *count * sizeof *grown);
+        }
+        free(*list);
+        *list = grown;
+        *capacity = more;
     }
     calc_panel *p = &(*list)[(*count)++];
     p->count = 0;
@@ -321,12 +236,10 @@ static bool add_corners(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows
     const calc_cost_context *c = &rows->row[0].context;
     double shared_weights = calc_stage_tied_weights(c);
     bool rules = c->compat != CALC_COMPAT_NONE;
-    /* calc_adapt_put() has rules of sharded state alone. */
-    bool sharded = sheet->varies && calc_row_choice_zero(&sheet->state) >= 1;
+    bool shared = rules && calc_row_choice_zero(&sheet->state) >= 1;
     sheet->corner = s->corners;
     for (size_t n = 0; n < sheet->panels; n++) {
         const calc_panel *of = &s->panel[sheet->first + n];
-        const calc_adapt_source *source = sharded ? &s->source[sheet->first + n] : NULL;
         for (size_t i = 0; i < of->count; i += CALC_CORNER_LANES) {
             if (!p || p->count == CALC_PANEL_LANES) {
                 p = add_panel(&s->corner, &s->corners, &s->corners_capacity);
@@ -337,7 +250,7 @@ static bool add_corners(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows
             p->row[p->count] = (unsigned short)n;
             p->choice[p->count] = (unsigned char)i;
             p->message[p->count] = 0;
-            calc_corner_put(p, p->count++, of, i, source, shared_weights, rules);
+            calc_corner_put(p, p->count++, of, i, shared ? rows : NULL, shared_weights, rules);
         }
     }
     sheet->corners = s->corners - sheet->corner;
@@ -368,30 +281,6 @@ static bool add_sheet(calc_sheets *s, int64_t spread, size_t network, int64_t da
     return true;
 }
 
-/* Sources of the panels of a sheet. */
-static bool add_sources(calc_sheets *s, const calc_sheet *sheet, const calc_rows *rows)
-{
-    if (s->sources_capacity < s->panels) {
-        calc_adapt_source *source = roomy(s->source, s->sources_capacity, &s->sources_capacity,
-                                          s->panels_capacity, sizeof *source);
-        if (!source) {
-            return false;
-        }
-        s->source = source;
-    }
-    for (size_t n = 0; n < sheet->panels; n++) {
-        const calc_panel *p = &s->panel[sheet->first + n];
-        calc_adapt_source *out = &s->source[sheet->first + n];
-        memcpy(out->head_weights, p->head_weights, sizeof out->head_weights);
-        for (size_t lane = 0; lane < calc_panel_whole(p->count); lane++) {
-            const calc_row *row = &rows->row[p->row[lane]];
-            calc_adapt_put(out, lane, row, &rows->choice[p->choice[lane]],
-                           &rows->terms[row->terms + p->choice[lane]]);
-        }
-    }
-    return true;
-}
-
 static void pad(calc_panel *panel, size_t panels, const calc_rows *rows)
 {
     for (size_t i = 0; i < panels; i++) {
@@ -407,7 +296,6 @@ calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, calc_sheet *
     bool fine = add_lanes(s, sheet, rows);
     if (fine) {
         pad(&s->panel[sheet->first], sheet->panels, rows);
-        fine = !sheet->varies || add_sources(s, sheet, rows);
     }
     size_t lanes = sheet->panels > 0 ? s->panel[sheet->first].count : 0; /* the others are full */
     sheet->corners = 0;

@@ -18,11 +18,11 @@ enum { CALC_CORNER_LANES = CALC_PANEL_VECTOR };
 
 /** Put the corner of some lanes of a panel.
  *  @param first   of them, of CALC_CORNER_LANES; behind the last of a panel are copies of its first
- *  @param source  of the panel if its lanes are not the same in all cells: adapt.h; else NULL
+ *  @param rows    that the panel is of, if ranks share the state of its lanes by rule; else NULL
  *  @param shared_weights  elements that the head may have less where it shares a table
  *  @param rules   whether there are any of Calculon's, */
 void calc_corner_put(calc_panel *to, size_t lane, const calc_panel *panel, size_t first,
-                     const calc_adapt_source *source, double shared_weights, bool rules);
+                     const calc_rows *rows, double shared_weights, bool rules);
 
 /* ---- Sheets ---------------------------------------------------------------------------------- */
 
@@ -43,9 +43,8 @@ typedef struct calc_sheet {
 typedef struct calc_sheets {
     size_t count, capacity;
     calc_sheet *sheet;
-    size_t panels, panels_capacity, sources_capacity;
-    calc_panel *panel;         /**< as in the cell that they were fitted to last: adapt.h */
-    calc_adapt_source *source; /**< of each panel, if some sheet varies */
+    size_t panels, panels_capacity;
+    calc_panel *panel; /**< as in the cell that they were fitted to last: adapt.h */
     /** Panels of corners of their neighbours: `row` is the position of the panel,
      * `choice` that of its first lane. */
     size_t corners, corners_capacity;
@@ -71,22 +70,20 @@ void calc_sheets_free(calc_sheets *sheets);
 /* Lanes that differ between cells: blocks with sharded weights wait for the network
  * of data parallelism; by rule, the state is shared block by block; and a table that both ends
  * share is held once if they are on one stage. This does to a panel what calc_stage_terms_cell()
- * does to terms. */
+ * does to terms; where weights are sharded, evaluate.c takes these. */
 
 /** Whether the lanes of a state are not the same in all cells. @param row  any of the table */
 bool calc_adapt_varies(const calc_row *row, const calc_row_choice *state);
 
 /** The cell that a panel is adapted to. */
 typedef struct calc_adapt_place {
-    const calc_kernel *kernel;
     const calc_rows *rows;
     calc_cell *cell;
     const calc_exec *exec; /**< of any lane of the panel in the cell, with networks and flags */
     const calc_stage_lines *lines;
 } calc_adapt_place;
 
-/** Adapt the lanes of a panel to a cell. */
-void calc_adapt_panel(const calc_adapt_place *place, const calc_adapt_source *source,
-                      calc_panel *panel);
+/** Adapt the lanes of a panel to a cell, but for weights that are sharded. */
+void calc_adapt_panel(const calc_adapt_place *place, calc_panel *panel);
 
 #endif

@@ -90,13 +90,12 @@ CALC_TEST_LOOP(bounds_leave_every_lane_that_matters_and_no_other_that_they_know_
  * stage; with it a stage waits for the first chunks of those before it, forward and back. */
 CALC_TEST(paths_are_the_way_to_a_stage_and_all_micro_batches_on_it)
 {
-    const calc_stage_special start = {0};
     const calc_stage_class item[CALC_MAX_STAGE_CLASSES] = {
         {.stages = 3, .dense = 2, .first = 1}, {.stages = 1, .position = 3, .dense = 5, .last = 1}};
     for (int training = 0; training < 2; training++) {
         calc_floor_path path[CALC_FLOOR_PATHS];
         const calc_stage_terms t = {.stages = 4, .microbatches = 8, .training = training};
-        calc_floor_paths(&t, CALC_PIPELINE_SCHEDULE_1F1B, 2, item, 1, &start, path);
+        calc_floor_paths(&t, CALC_PIPELINE_SCHEDULE_1F1B, 2, item, 1, path);
         ck_assert_double_eq(path[0].dense, (3 * 2 + 5) * 8 / 4.0);
         ck_assert_double_eq(path[1].dense, training ? 2 * 2 + 8 * 2 : 3 * 2 + 5 + 7 * 2);
         ck_assert_double_eq(path[1].head, training ? 0 : 1);

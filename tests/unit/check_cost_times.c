@@ -114,29 +114,6 @@ CALC_TEST(links_are_told_apart)
     }
 }
 
-/* Inputs that are not gathered again, activations that are not fused: other operators, most of
- * whose kernels are the same. */
-CALC_TEST(kernels_of_a_list_like_it_take_the_same)
-{
-    modern_case c = start();
-    calc_cost_times other[CALC_MAX_OPERATORS];
-    calc_cost_times want[CALC_MAX_OPERATORS];
-    calc_cost_times got[CALC_MAX_OPERATORS];
-    times_of(&c, other);
-    for (int i = 0; i < 4; i++) {
-        modern_case d = start();
-        d.exec.strategy.seq_par_ag_redo = i & 1;
-        d.exec.strategy.fused_activation = i & 2;
-        make_block(&d, CALC_MOE_BLOCK);
-        ck_assert_uint_eq(d.count, c.count);
-        calc_cost_links known = {.count = 0};
-        times_of(&d, want);
-        calc_cost_times_like(&d.context, d.operators, d.count, c.operators, other,
-                             c.count - (size_t)(i == 3), &known, got);
-        ck_assert_mem_eq(got, want, d.count * sizeof *want);
-    }
-}
-
 /* Whatever is recomputed, and however much of a collective is hidden. */
 CALC_TEST(layouts_with_the_same_operators_share_their_times)
 {

@@ -211,7 +211,7 @@ static calc_stage_timed timed;
 static void assert_shared(stage_case *s)
 {
     vary(s, 0);
-    calc_stage_operators_of(&s->c.context, NULL, &timed);
+    calc_stage_operators_of(&s->c.context, &timed);
     for (int i = 0; i < 48; i++) {
         calc_stage_parts got;
         vary(s, i * 29 % 48);
@@ -242,7 +242,7 @@ CALC_TEST(what_changes_other_operators_is_not_shared)
     stage_case s;
     build(&s, moe_app(), modern_exec(2, 2, 4));
     settle(&s);
-    calc_stage_operators_of(&s.c.context, NULL, &timed);
+    calc_stage_operators_of(&s.c.context, &timed);
     ck_assert_ptr_eq(calc_stage_timed_find(&s.c.context, &timed, 1), &timed);
     ck_assert_ptr_null(calc_stage_timed_find(&s.c.context, &timed, 0));
     for (int i = 0; i < 6; i++) {
@@ -259,6 +259,6 @@ CALC_TEST(what_changes_other_operators_is_not_shared)
     }
     build(&s, small_app(), modern_exec(2, 2, 4)); /* no experts */
     settle(&s);
-    calc_stage_operators_of(&s.c.context, NULL, &timed);
+    calc_stage_operators_of(&s.c.context, &timed);
     ck_assert_ptr_null(calc_stage_timed_find(&s.c.context, &timed, 1));
 }

@@ -54,8 +54,6 @@ static inline void hold(calc_kernel_chunking *c)
     for (int i = 0; i < c->classes; i++) {
         c->held[i] = calc_stage_held(&shared, job.schedule, &c->item[i], c->chunks);
     }
-    c->start = c->chunks > 1 ? calc_stage_first_chunk(&shared, c->item, c->chunks)
-                             : calc_stage_nothing_special;
 }
 
 /* Without experts lanes do not differ in theirs. */

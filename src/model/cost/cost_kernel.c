@@ -134,16 +134,6 @@ static inline double over(double time_s, double factor)
     return factor < 1 || factor > 1 ? time_s / factor : time_s;
 }
 
-static inline double arithmetic_s(const usual *u, double flop)
-{
-    return over(over(calc_engine_s(u->engine, flop), u->rate), u->grouped);
-}
-
-static inline double together_s(const usual *u, double flop_s, double mem_s, double launches)
-{
-    return calc_processing_s(u->mode, flop_s, mem_s) + u->launch_s * launches;
-}
-
 /* Kinds that usual_of() does not know. */
 static bool special(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
                     calc_cost_kernel *out)
@@ -175,9 +165,9 @@ calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_o
     calc_cost_kernel k;
     if (!special(c, o, pass, &k)) {
         const usual u = usual_of(c, o->kind);
-        k.flop_s = arithmetic_s(&u, o->flop[pass]);
+        k.flop_s = over(over(calc_engine_s(u.engine, o->flop[pass]), u.rate), u.grouped);
         k.mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
-        k.all_s = together_s(&u, k.flop_s, k.mem_s, o->launches[pass]);
+        k.all_s = calc_processing_s(u.mode, k.flop_s, k.mem_s) + u.launch_s * o->launches[pass];
     }
     return k;
 }
@@ -206,53 +196,20 @@ calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *c, const calc_oper
     return k;
 }
 
-/* The arithmetic of an operator. */
-static inline bool counts(const calc_operator *o)
-{
-    return o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
-}
-
 void calc_cost_kernel_put(const calc_operator *o, calc_pass pass, const calc_cost_kernel *k,
                           calc_cost_times *out)
 {
-    out->work[pass] = (calc_cost_work){.flop = counts(o) ? o->flop[pass] : 0,
+    bool counts = o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
+    out->work[pass] = (calc_cost_work){.flop = counts ? o->flop[pass] : 0,
                                        .flop_s = k->flop_s,
                                        .bytes = o->bytes[pass],
                                        .mem_s = k->mem_s};
     out->all_s[pass] = k->all_s;
 }
 
-/* Passes often do as much as the one before them. */
-static void put_usual(const calc_cost_context *c, const calc_operator *o, int passes,
-                      calc_cost_times *out)
-{
-    const usual u = usual_of(c, o->kind);
-    double counted = counts(o) ? 1 : 0;
-    double flop = 0, flop_s = 0, bytes = 0, mem_s = 0;
-    for (int pass = 0; pass < passes; pass++) {
-        if (o->flop[pass] != flop) {
-            flop = o->flop[pass];
-            flop_s = arithmetic_s(&u, flop);
-        }
-        if (o->bytes[pass] != bytes) {
-            bytes = o->bytes[pass];
-            mem_s = calc_memory_tier_s(&c->chip->mem1, bytes);
-        }
-        out->work[pass] = (calc_cost_work){flop * counted, flop_s, bytes, mem_s};
-        out->all_s[pass] = together_s(&u, flop_s, mem_s, o->launches[pass]);
-    }
-}
-
 void calc_cost_kernel_times(const calc_cost_context *c, const calc_operator *o, int passes,
                             calc_cost_times *out)
 {
-    bool one_by_one = c->measured || c->serving || o->kind == CALC_OPERATOR_ATTENTION ||
-                      o->kind == CALC_OPERATOR_SCORES || o->kind == CALC_OPERATOR_SCAN ||
-                      o->kind == CALC_OPERATOR_PERMUTE;
-    if (!one_by_one) {
-        put_usual(c, o, passes, out);
-        return;
-    }
     for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
         calc_kernel_source source;
         calc_cost_kernel k = calc_cost_kernel_of(c, o, pass, &source);

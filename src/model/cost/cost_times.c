@@ -30,22 +30,6 @@ static void time_collective(const calc_cost_context *c, const calc_operator *o, 
     }
 }
 
-/* Whether two kernels do the same, as far as a chip can tell. */
-static bool same_kernel(const calc_operator *a, const calc_operator *b)
-{
-    /* The work of the passes lies side by side. */
-    enum { FIRST = offsetof(calc_operator, flop), END = offsetof(calc_operator, converted_bytes) };
-    _Static_assert(END - FIRST == 5 * sizeof a->flop, "flop, bytes, launches, work and steps");
-    const double *x = (const void *)((const char *)a + FIRST);
-    const double *y = (const void *)((const char *)b + FIRST);
-    bool same = a->kind == b->kind && a->weights == b->weights && a->without == b->without &&
-                a->untouched == b->untouched;
-    for (size_t i = 0; i < (END - FIRST) / sizeof *x && same; i++) {
-        same = x[i] == y[i];
-    }
-    return same;
-}
-
 /* The times of the share of an operator that a mean block has, in the passes from `first` on. */
 static void take_share(double share, calc_pass first, calc_cost_times *t)
 {
@@ -85,21 +69,6 @@ void calc_cost_times_of(const calc_cost_context *c, const calc_operator *operato
 {
     for (size_t i = 0; i < count; i++) {
         time_operator(c, &operators[i], known, &out[i]);
-    }
-}
-
-void calc_cost_times_like(const calc_cost_context *c, const calc_operator *operators, size_t count,
-                          const calc_operator *like, const calc_cost_times *times,
-                          size_t like_count, calc_cost_links *known, calc_cost_times *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        const calc_operator *o = &operators[i];
-        bool kernel = i < like_count && o->kind != CALC_OPERATOR_COLLECTIVE;
-        if (kernel && same_kernel(o, &like[i])) {
-            out[i] = times[i];
-        } else {
-            time_operator(c, o, known, &out[i]);
-        }
     }
 }
 

@@ -65,13 +65,6 @@ typedef struct calc_cost_times {
 void calc_cost_times_of(const calc_cost_context *context, const calc_operator *operators,
                         size_t count, calc_cost_links *known, calc_cost_times *out);
 
-/** The same beside another list, of a context that is alike (calc_cost_kernel_alike()): kernels at
- *  the same place in both lists get the times of the other list.
- *  @param times  of that list; not those to fill */
-void calc_cost_times_like(const calc_cost_context *context, const calc_operator *operators,
-                          size_t count, const calc_operator *like, const calc_cost_times *times,
-                          size_t like_count, calc_cost_links *known, calc_cost_times *out);
-
 /** The value of an absent tensor_par_fused, as documented in overlap_shares.fields.h. */
 #define CALC_COST_TENSOR_PAR_FUSED 0.8
 

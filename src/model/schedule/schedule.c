@@ -426,19 +426,14 @@ static void set_moves(const calc_schedule_line *l, moves *restrict out)
 
 /* ---- Periods ----------------------------------------------------------------------------------*/
 
-/* The functions below are specialised for each usual number of places, so that their loops have
- * constant bounds. */
-#define MADE_FOR_COUNT __attribute__((always_inline)) static inline
-
 /* Where a period ends, from a place up after the first slot of the next one, and around. */
-MADE_FOR_COUNT double around_s(const calc_schedule_line *l, const moves *m, int from, double at_s)
+static double around_s(const calc_schedule_line *l, const moves *m, int from, double at_s)
 {
     return at_s + m->slot_s[from] + l->bw.before_s[from] + l->bw.all_s;
 }
 
 /** @param around_s  the longest of those */
-MADE_FOR_COUNT void arrive_around(const calc_schedule_line *l, int count, double longest_s,
-                                  front *f)
+static void arrive_around(const calc_schedule_line *l, int count, double longest_s, front *f)
 {
     for (int to = 1; to < count; to++) {
         f->late_s[to] = calc_max(f->late_s[to], longest_s - l->bw.before_s[to] - l->slot_s[to]);
@@ -446,7 +441,7 @@ MADE_FOR_COUNT void arrive_around(const calc_schedule_line *l, int count, double
 }
 
 /* Paths that leave where a period ends. */
-MADE_FOR_COUNT void leave_around(const calc_schedule_line *l, const moves *m, int count, front *f)
+static void leave_around(const calc_schedule_line *l, const moves *m, int count, front *f)
 {
     double longest_s = -INFINITY;
     for (int i = 0; i < count; i++) {
@@ -456,7 +451,7 @@ MADE_FOR_COUNT void leave_around(const calc_schedule_line *l, const moves *m, in
 }
 
 /* Where a span ends: paths that arrive within the next one. */
-MADE_FOR_COUNT void leave(const moves *m, span next, int count, front *f)
+static void leave(const moves *m, span next, int count, front *f)
 {
     for (int to = 0; to < count; to++) {
         double late_s = -INFINITY;
@@ -469,7 +464,7 @@ MADE_FOR_COUNT void leave(const moves *m, span next, int count, front *f)
 }
 
 /* Where a path is at the end of a span. */
-MADE_FOR_COUNT double arrive_s(const moves *m, span at, int count, int to, const front *f)
+static double arrive_s(const moves *m, span at, int count, int to, const front *f)
 {
     double at_s = -INFINITY;
     for (int from = 0; from < count; from++) {
@@ -480,7 +475,7 @@ MADE_FOR_COUNT double arrive_s(const moves *m, span at, int count, int to, const
 }
 
 /* A span, and the paths that leave at its end. */
-MADE_FOR_COUNT void pass_span(const moves *m, span at, span next, int count, front *f)
+static void pass_span(const moves *m, span at, span next, int count, front *f)
 {
     double at_s[CALC_SCHEDULE_PLACES];
     for (int to = 0; to < count; to++) {
@@ -494,7 +489,7 @@ MADE_FOR_COUNT void pass_span(const moves *m, span at, span next, int count, fro
 
 /* The longest way from a place back to it in a period: the first span has one beginning, the last
  * one end. */
-MADE_FOR_COUNT double period_s(const calc_schedule_line *l, const moves *m, int count, int place)
+static double period_s(const calc_schedule_line *l, const moves *m, int count, int place)
 {
     span second = l->v > 2 ? MIDDLE : EMBEDDING;
     double stayed_s = m->stay_s[HEAD][place];
@@ -516,8 +511,7 @@ MADE_FOR_COUNT double period_s(const calc_schedule_line *l, const moves *m, int 
 
 /* Many periods alike: each place comes back to itself in the way that is longest in one period.
  * Where paths change for good, they do so in the periods before or after these. */
-MADE_FOR_COUNT void repeat(const calc_schedule_line *l, const moves *m, int count, double periods,
-                           front *f)
+static void repeat(const calc_schedule_line *l, const moves *m, int count, double periods, front *f)
 {
     for (int i = 0; i < count; i++) {
         f->at_s[i] += periods * period_s(l, m, count, i);
@@ -528,9 +522,10 @@ MADE_FOR_COUNT void repeat(const calc_schedule_line *l, const moves *m, int coun
 
 /* Periods one by one, but for many of them if there are so many.
  * @param before_s  filled: where paths are one round before the end */
-MADE_FOR_COUNT void advance_count(const calc_schedule_line *l, const moves *m, int count,
-                                  int64_t periods, double *before_s, front *f)
+static void advance(const calc_schedule_line *l, const moves *m, int64_t periods, double *before_s,
+                    front *f)
 {
+    const int count = l->count;
     enum { BEFORE = 2, AFTER = 2 }; /* followed one by one */
     span second = l->v > 2 ? MIDDLE : EMBEDDING;
     int64_t many = periods - BEFORE - AFTER;
@@ -549,28 +544,6 @@ MADE_FOR_COUNT void advance_count(const calc_schedule_line *l, const moves *m, i
         if (many > 0 && i + 1 == BEFORE) {
             repeat(l, m, count, (double)many, f);
         }
-    }
-}
-
-static void advance(const calc_schedule_line *l, const moves *m, int64_t periods, double *before_s,
-                    front *f)
-{
-    switch (l->count) {
-    case 3:
-        advance_count(l, m, 3, periods, before_s, f);
-        break;
-    case 4:
-        advance_count(l, m, 4, periods, before_s, f);
-        break;
-    case 5:
-        advance_count(l, m, 5, periods, before_s, f);
-        break;
-    case 6:
-        advance_count(l, m, 6, periods, before_s, f);
-        break;
-    default:
-        advance_count(l, m, l->count, periods, before_s, f);
-        break;
     }
 }
 

@@ -135,15 +135,4 @@ double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_sched
 double calc_schedule_steady_in(const calc_schedule_shape *shape, const calc_schedule_pass *pass,
                                void *workspace, size_t bytes);
 
-/* Interleaved 1F1B on two stages, slot by slot: the simulation of
- * schedule_sim.h for this case, without an order and without memory. */
-
-/** Whether a shape is of that kind: two stages, two chunks at least, and whole rounds. */
-bool calc_schedule_two_fits(const calc_schedule_shape *shape);
-
-/** Time of a step [s]: that of calc_schedule_sim_s() without messages, to the bit.
- *  @param shape  one that calc_schedule_two_fits() accepts
- *  @param pass   [2 * chunks] as in calc_schedule_sim */
-double calc_schedule_two_s(const calc_schedule_shape *shape, const calc_schedule_pass *pass);
-
 #endif

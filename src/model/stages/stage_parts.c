@@ -138,23 +138,6 @@ static bool has_block(const calc_shape *shape, calc_block_kind kind)
     return kind == CALC_MOE_BLOCK ? shape->experts > 0 : shape->moe_blocks < shape->blocks;
 }
 
-/* Times of the operators of a list.
- * @param like  of a context that is alike, or NULL */
-static void time_operators(const calc_cost_context *c, size_t first,
-                           const calc_stage_operators *like, calc_cost_links *known,
-                           calc_stage_operators *list)
-{
-    const calc_operator *item = list->item + first;
-    calc_cost_times *times = list->times + first;
-    size_t count = list->count - first;
-    if (like && like->count == list->count) {
-        calc_cost_times_like(c, item, count, like->item + first, like->times + first, count, known,
-                             times);
-    } else {
-        calc_cost_times_of(c, item, count, known, times);
-    }
-}
-
 /* Operators of a block with experts.
  * @param timed  of those without, so many are their first ones; 0: none */
 static void list_experts(const calc_cost_context *c, size_t timed, calc_stage_timed *out)
@@ -168,41 +151,6 @@ static void list_experts(const calc_cost_context *c, size_t timed, calc_stage_ti
     }
     out->routed = calc_block_router(c, CALC_MOE_BLOCK, begun, moe->item);
     moe->count = calc_block_rest(c, CALC_MOE_BLOCK, out->routed, moe->item);
-}
-
-static void list_operators(const calc_cost_context *c, const calc_stage_timed *like,
-                           calc_stage_timed *out)
-{
-    calc_stage_operators *lists = out->list;
-    bool has_dense = has_block(c->shape, CALC_DENSE_BLOCK);
-    bool has_moe = has_block(c->shape, CALC_MOE_BLOCK);
-    calc_cost_links known;
-    calc_cost_links_start(&known);
-    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
-        lists[i].count = 0;
-    }
-    out->begun = out->routed = 0;
-    if (has_dense) {
-        calc_stage_operators *dense = &lists[CALC_DENSE_BLOCK];
-        size_t begun = calc_block_begin(c, CALC_DENSE_BLOCK, dense->item);
-        dense->count = calc_block_rest(c, CALC_DENSE_BLOCK, begun, dense->item);
-        out->begun = c->shape->stack ? 0 : begun; /* listed layers may begin in different ways */
-    }
-    lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
-    lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);
-    lists[CALC_STAGE_PREDICTION].count =
-        calc_block_mtp(c, c->training, lists[CALC_STAGE_PREDICTION].item);
-    if (like && !calc_cost_kernel_alike(&like->context, c)) {
-        like = NULL;
-    }
-    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
-        size_t timed = 0;
-        if (i == CALC_MOE_BLOCK && has_moe) {
-            timed = has_dense ? out->begun : 0;
-            list_experts(c, timed, out);
-        }
-        time_operators(c, timed, like ? &like->list[i] : NULL, &known, &lists[i]);
-    }
 }
 
 static void put_context(const calc_cost_context *c, calc_stage_timed *out)
@@ -224,13 +172,38 @@ static calc_strategy key_of(const calc_strategy *strategy)
     return s;
 }
 
-void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_timed *like,
-                             calc_stage_timed *out)
+void calc_stage_operators_of(const calc_cost_context *c, calc_stage_timed *out)
 {
-    list_operators(c, like, out);
+    calc_stage_operators *lists = out->list;
+    bool has_dense = has_block(c->shape, CALC_DENSE_BLOCK);
+    bool has_moe = has_block(c->shape, CALC_MOE_BLOCK);
+    calc_cost_links known;
+    calc_cost_links_start(&known);
+    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
+        lists[i].count = 0;
+    }
+    out->begun = out->routed = 0;
+    if (has_dense) {
+        calc_stage_operators *dense = &lists[CALC_DENSE_BLOCK];
+        size_t begun = calc_block_begin(c, CALC_DENSE_BLOCK, dense->item);
+        dense->count = calc_block_rest(c, CALC_DENSE_BLOCK, begun, dense->item);
+        out->begun = c->shape->stack ? 0 : begun; /* listed layers may begin in different ways */
+    }
+    lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
+    lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);
+    lists[CALC_STAGE_PREDICTION].count =
+        calc_block_mtp(c, c->training, lists[CALC_STAGE_PREDICTION].item);
+    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
+        size_t timed = 0;
+        if (i == CALC_MOE_BLOCK && has_moe) {
+            timed = has_dense ? out->begun : 0;
+            list_experts(c, timed, out);
+        }
+        calc_cost_times_of(c, lists[i].item + timed, lists[i].count - timed, &known,
+                           lists[i].times + timed);
+    }
     put_context(c, out);
     out->key = key_of(c->strategy);
-    out->commons = 0;
 }
 
 /* ---- Experts --------------------------------------------------------------------------------- */
@@ -274,7 +247,8 @@ void calc_stage_timed_put_experts(const calc_cost_context *c, calc_stage_timed *
     calc_cost_links_start(&known);
     calc_stage_operators *moe = &timed->list[CALC_MOE_BLOCK];
     moe->count = calc_block_rest(c, CALC_MOE_BLOCK, timed->routed, moe->item);
-    time_operators(c, timed->routed, NULL, &known, moe);
+    calc_cost_times_of(c, moe->item + timed->routed, moe->count - timed->routed, &known,
+                       moe->times + timed->routed);
     put_context(c, timed);
 }
 
@@ -414,27 +388,6 @@ static void add_encoder(const calc_cost_context *c, const calc_stage_operators *
                                  : e.kept_bytes;
 }
 
-/* @param routed  filled with the sum of a block with experts, up to them */
-static void sum_common(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
-                       calc_cost *routed, calc_stage_parts *out)
-{
-    const calc_stage_operators *dense = &t->list[CALC_DENSE_BLOCK];
-    const calc_stage_operators *moe = &t->list[CALC_MOE_BLOCK];
-    *routed = (calc_cost){0};
-    calc_cost_times_add(c, dense->item, dense->times, 0, t->begun, recompute, routed);
-    sum_block(c, dense, t->begun, routed, recompute, &out->block[CALC_DENSE_BLOCK]);
-    if (moe->count > 0) {
-        calc_cost_times_add(c, moe->item, moe->times, t->begun, t->routed, recompute, routed);
-    }
-    calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
-    for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
-        const calc_stage_operators *list = &t->list[i];
-        size_t count = i == CALC_STAGE_EMBEDDING ? encoder_begins(list) : list->count;
-        calc_cost_times_sum(c, list->item, list->times, count, 0, ends[i - CALC_STAGE_EMBEDDING]);
-    }
-    add_encoder(c, &t->list[CALC_STAGE_EMBEDDING], recompute, &out->embedding);
-}
-
 static void set_muon(const calc_cost_context *c, const calc_stage_timed *t, calc_stage_parts *out)
 {
     memset(out->muon, 0, sizeof out->muon);
@@ -449,12 +402,27 @@ static void set_muon(const calc_cost_context *c, const calc_stage_timed *t, calc
     out->mtp_muon = calc_muon_of(c, prediction->item, prediction->count);
 }
 
-static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
-                     const calc_cost *routed, calc_stage_parts *out)
+void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_timed *t,
+                          calc_stage_parts *out)
 {
+    const calc_stage_operators *dense = &t->list[CALC_DENSE_BLOCK];
+    const calc_stage_operators *moe = &t->list[CALC_MOE_BLOCK];
+    calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
+    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
+    calc_cost routed = {0}; /* a block with experts, up to them */
+    calc_cost_times_add(c, dense->item, dense->times, 0, t->begun, recompute, &routed);
+    sum_block(c, dense, t->begun, &routed, recompute, &out->block[CALC_DENSE_BLOCK]);
+    if (moe->count > 0) {
+        calc_cost_times_add(c, moe->item, moe->times, t->begun, t->routed, recompute, &routed);
+    }
+    sum_block(c, moe, t->routed, &routed, recompute, &out->block[CALC_MOE_BLOCK]);
+    for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
+        const calc_stage_operators *list = &t->list[i];
+        size_t count = i == CALC_STAGE_EMBEDDING ? encoder_begins(list) : list->count;
+        calc_cost_times_sum(c, list->item, list->times, count, 0, ends[i - CALC_STAGE_EMBEDDING]);
+    }
+    add_encoder(c, &t->list[CALC_STAGE_EMBEDDING], recompute, &out->embedding);
     memset(out->weights, 0, sizeof out->weights);
-    sum_block(c, &t->list[CALC_MOE_BLOCK], t->routed, routed, recompute,
-              &out->block[CALC_MOE_BLOCK]);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         set_block(c, kind, recompute, &t->list[kind], out);
     }
@@ -464,36 +432,9 @@ static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsi
     out->message_bytes = calc_stage_message_bytes(c->shape) / (whole ? 1 : c->shape->tensor_par);
 }
 
-void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_stage_parts *out)
-{
-    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
-    calc_tensor_par_overlap overlap = c->strategy->tensor_par_overlap;
-    const calc_stage_common *known = NULL; /* sums that were made before */
-    for (size_t i = 0; i < t->commons && i < CALC_STAGE_COMMONS && !known; i++) {
-        const calc_stage_common *s = &t->common[i];
-        known = s->recompute == recompute && s->overlap == overlap ? s : NULL;
-    }
-    if (known) {
-        out->block[CALC_DENSE_BLOCK] = known->block;
-        out->embedding = known->embedding;
-        out->head = known->head;
-        out->mtp = known->mtp;
-        sum_rest(c, t, recompute, &known->routed, out);
-        return;
-    }
-    calc_cost routed;
-    sum_common(c, t, recompute, &routed, out);
-    if (t->list[CALC_MOE_BLOCK].count > 0) {
-        t->common[t->commons++ % CALC_STAGE_COMMONS] =
-            (calc_stage_common){recompute,      overlap,   routed,  out->block[CALC_DENSE_BLOCK],
-                                out->embedding, out->head, out->mtp};
-    }
-    sum_rest(c, t, recompute, &routed, out);
-}
-
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_stage_timed timed;
-    calc_stage_operators_of(c, NULL, &timed);
+    calc_stage_operators_of(c, &timed);
     calc_stage_parts_sum(c, &timed, out);
 }

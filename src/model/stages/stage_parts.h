@@ -20,17 +20,6 @@ typedef struct calc_stage_operators {
     calc_cost_times times[CALC_MAX_OPERATORS];
 } calc_stage_operators;
 
-/** Sums that experts have no part in, of one recomputation and one overlap. */
-typedef struct calc_stage_common {
-    unsigned recompute;
-    calc_tensor_par_overlap overlap;
-    calc_cost routed; /**< of a block with experts, up to them: calc_cost_times_add() */
-    calc_cost block;  /**< without experts */
-    calc_cost embedding, head, mtp;
-} calc_stage_common;
-
-enum { CALC_STAGE_COMMONS = 2 };
-
 /** The operators of a layout, and the context of their times. */
 typedef struct calc_stage_timed {
     calc_cost_context context; /**< of the two below */
@@ -41,15 +30,10 @@ typedef struct calc_stage_timed {
                           there are none of the former */
     size_t routed;     /**< those that blocks with experts have before these */
     calc_stage_operators list[CALC_STAGE_LISTS];
-    size_t commons; /**< sums of layouts with experts were kept so often, the oldest make room */
-    calc_stage_common common[CALC_STAGE_COMMONS];
 } calc_stage_timed;
 
-/** List and time the operators of a layout; those blocks that it does not have get none.
- *  @param like  those of another on the same system, whose times are taken where they are theirs,
- *               too; or NULL */
-void calc_stage_operators_of(const calc_cost_context *context, const calc_stage_timed *like,
-                             calc_stage_timed *out);
+/** List and time the operators of a layout; those blocks that it does not have get none. */
+void calc_stage_operators_of(const calc_cost_context *context, calc_stage_timed *out);
 
 /** One of several layouts, of the same model and system, that has the same operators as another
  *  layout except those of experts: it may differ in the ranks that these are spread over, and in
@@ -68,9 +52,8 @@ static inline bool calc_stage_operators_same(const calc_strategy *a, const calc_
 }
 
 /** calc_stage_parts_of() from them.
- *  @param timed  of a strategy with the same operators: calc_stage_operators_same(); remembers sums
- */
-void calc_stage_parts_sum(const calc_cost_context *context, calc_stage_timed *timed,
+ *  @param timed  of a strategy with the same operators: calc_stage_operators_same() */
+void calc_stage_parts_sum(const calc_cost_context *context, const calc_stage_timed *timed,
                           calc_stage_parts *out);
 
 /** Size of the messages at which bandwidths that depend on it are taken: a micro-batch's residual

@@ -177,113 +177,14 @@ CALC_STAGE_INLINE calc_rule_line calc_stage_tier2_by_rule(const calc_stage_terms
 
 #undef CALC_STAGE_MEAN
 
-/* Bounds on interleaved 1F1B, whose closed form is long: a part of
- * stage_step.h. */
-
 /** Relative difference between sums of a step in different orders, and between products and
- * quotients. Bounds divide by no number of chunks: lanes share it, and its reciprocal. */
+ * quotients. */
 #define CALC_STAGE_ROUNDING 1e-12
-
-/** A chunk that is not like the others of its stage, where that is alone in its class: all zero
- *  elsewhere. */
-typedef struct calc_stage_special {
-    calc_stage_class stage, chunk;
-} calc_stage_special;
-
-static const calc_stage_special calc_stage_nothing_special = {{0, 0, 0, 0, 0, 0, 0},
-                                                              {0, 0, 0, 0, 0, 0, 0}};
-
-/** The first chunk of the first stage, which may have the embedding, or dense blocks.
- *  @param c  CALC_MAX_STAGE_CLASSES classes in order of the pipeline */
-calc_stage_special calc_stage_first_chunk(const calc_stage_terms *terms, const calc_stage_class *c,
-                                          double chunks);
 
 /** A pass over a part, both ways [s]. */
 CALC_STAGE_INLINE double calc_stage_part_s(const calc_stage_part *p)
 {
     return p->fw_s + p->agrad_s + p->wgrad_s;
-}
-
-/** A pass over such a chunk, both ways, with its messages [s]; not by rule. */
-CALC_STAGE_INLINE double calc_stage_special_s(const calc_stage_terms *t, const calc_stage_links *l,
-                                              const calc_stage_special *s, double exposed)
-{
-    const calc_stage_part *dense = &t->block[0];
-    const calc_stage_part *moe = &t->block[1];
-    const calc_stage_class *c = &s->chunk;
-    /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
-    double rich = calc_stage_rich(t, &s->stage);
-    return c->dense * (calc_stage_part_s(dense) - rich * dense->spared_s) +
-           c->moe * (calc_stage_part_s(moe) - rich * moe->spared_s) +
-           c->first * calc_stage_part_s(&t->embedding) + c->last * calc_stage_part_s(&t->head) +
-           c->stages * exposed * (l->message_s + l->back_message_s);
-}
-
-/** Whether the first stage begins with dense blocks and goes on with others. */
-CALC_STAGE_INLINE bool calc_stage_dense_prefix(const calc_stage_terms *t, const calc_stage_class *c)
-{
-    return t->dense_first && c->position <= 0 && c->dense > 0 && c->moe > 0;
-}
-
-/** Whether the chunks of a stage of a class are all alike. */
-CALC_STAGE_INLINE bool calc_stage_chunks_alike(const calc_stage_terms *t, const calc_stage_class *c)
-{
-    return c->first < 1 && c->last < 1 && !calc_stage_dense_prefix(t, c);
-}
-
-/** Lower bound of the first chunk of a stage: its share, unless ends or dense blocks make it differ
- *  from the others. Factors, the same for all lanes, so that loops over lanes have no choice to
- *  make. */
-typedef struct calc_stage_chunk_share {
-    double of_stage;
-    double of_start; /**< the first chunk of the first stage */
-} calc_stage_chunk_share;
-
-/** Those of CALC_MAX_STAGE_CLASSES classes. */
-static inline void calc_stage_chunk_shares(const calc_stage_terms *t, const calc_stage_class *c,
-                                           double chunks, calc_stage_chunk_share *out)
-{
-    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
-        bool usual = calc_stage_chunks_alike(t, &c[i]);
-        out[i].of_stage = usual ? 1 / chunks : 0;
-        out[i].of_start = !usual && c[i].position <= 0;
-    }
-}
-
-/** A lower bound on interleaved 1F1B, stage by stage. */
-typedef struct calc_stage_floor {
-    double before_s; /**< first chunks of the stages so far */
-    double least_s;
-} calc_stage_floor;
-
-CALC_STAGE_INLINE calc_stage_floor
-calc_stage_floor_of(calc_stage_floor x, const calc_stage_terms *t, const calc_stage_class *c,
-                    const calc_stage_pass *p, const calc_stage_chunk_share *share, double start_s)
-{
-    double chunk_s = share->of_stage * calc_stage_pass_s(p) + share->of_start * start_s;
-    double others = calc_max(0, c->stages - 1);
-    x.least_s =
-        calc_max(x.least_s, x.before_s + others * chunk_s + t->microbatches * calc_stage_pass_s(p));
-    x.before_s += c->stages * chunk_s;
-    return x;
-}
-
-/** A stage waits for the first chunks of the stages before it, has all micro-batches to do, and
- *  then the stages before it have their first chunks to go back through.
- *  @param share  calc_stage_chunk_shares() */
-CALC_STAGE_INLINE double
-calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
-                               const calc_stage_class *c, const calc_stage_pass *pass,
-                               const calc_stage_chunk_share *share, double exposed,
-                               const calc_stage_special *start)
-{
-    calc_stage_floor x = {0, 0};
-    double start_s = t->compat ? 0 : calc_stage_special_s(t, l, start, exposed);
-    x = calc_stage_floor_of(x, t, &c[0], &pass[0], &share[0], start_s);
-    x = classes > 1 ? calc_stage_floor_of(x, t, &c[1], &pass[1], &share[1], start_s) : x;
-    x = classes > 2 ? calc_stage_floor_of(x, t, &c[2], &pass[2], &share[2], start_s) : x;
-    x = classes > 3 ? calc_stage_floor_of(x, t, &c[3], &pass[3], &share[3], start_s) : x;
-    return x.least_s * (1 - CALC_STAGE_ROUNDING);
 }
 
 /** Passes over a stage of a class, with its messages.
@@ -511,17 +412,15 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const 
     return calc_stage_1f1b_s(t, classes, c, pass) - unsent_s;
 }
 
-/** calc_stage_pipeline_s() where that is cheap; else a lower bound of it [s]: the busiest stage is
- * never idle. DualPipe's stages share their work in pairs: the total is divided evenly.
+/** calc_stage_pipeline_s() where that is cheap; else, with other schedules and with chunks, a lower
+ * bound of it [s]: the busiest stage is never idle. DualPipe's stages share their work in pairs:
+ * the total is divided evenly.
  *  @param chunked  whether there are several chunks; a constant where speed matters, like classes
- *  @param share    calc_stage_chunk_shares(), with chunks
- *  @param start    calc_stage_first_chunk(), with chunks */
+ */
 CALC_STAGE_INLINE double
 calc_stage_pipeline_least_s(const calc_stage_terms *t, const calc_stage_links *l,
                             calc_pipeline_schedule schedule, int classes, const calc_stage_class *c,
-                            const calc_stage_pass *pass, double chunks, bool chunked,
-                            const calc_stage_chunk_share *share, double exposed,
-                            const calc_stage_special *start)
+                            const calc_stage_pass *pass, double chunks, bool chunked)
 {
     bool plain = !t->training || schedule == CALC_PIPELINE_SCHEDULE_1F1B;
     if (plain && calc_stage_rule(t, CALC_COMPAT_EVEN_STAGES)) {
@@ -534,13 +433,9 @@ calc_stage_pipeline_least_s(const calc_stage_terms *t, const calc_stage_links *l
     }
     bool pairs = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
     double busy_s = pairs ? x.all_s / t->stages : x.slowest_s;
-    if (!plain) {
-        return t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING) - unsent_s;
-    }
-    double s = chunked
-                   ? calc_stage_interleaved_least_s(t, l, classes, c, pass, share, exposed, start)
-                   : calc_stage_1f1b_s(t, classes, c, pass);
-    return s - unsent_s;
+    return (plain && !chunked ? calc_stage_1f1b_s(t, classes, c, pass)
+                              : t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING)) -
+           unsent_s;
 }
 
 #endif

@@ -61,42 +61,9 @@ calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stag
     return calc_stage_pass_of(&terms, l, &mine, chunks / (double)parts, exposed);
 }
 
-calc_stage_special calc_stage_first_chunk(const calc_stage_terms *t, const calc_stage_class *c,
-                                          double chunks)
-{
-    int first = 0;
-    while (first + 1 < CALC_MAX_STAGE_CLASSES && c[first].stages <= 0) {
-        first++;
-    }
-    return c[first].stages == 1
-               ? (calc_stage_special){c[first], calc_stage_chunk(t, &c[first], (int64_t)chunks, 0)}
-               : calc_stage_nothing_special;
-}
-
 static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
 {
     return a->fw_s == b->fw_s && a->bw_s == b->bw_s && a->wgrad_s == b->wgrad_s;
-}
-
-/* The chunk of a class that was looked at last. */
-typedef struct known_chunk {
-    calc_stage_class chunk;
-    calc_stage_pass pass;
-} known_chunk;
-
-/* Most chunks of a stage are like the one before. */
-static const calc_stage_pass *pass_of(const calc_stage_terms *t, const calc_stage_links *l,
-                                      const calc_stage_class *c, double chunks, int64_t parts,
-                                      int64_t chunk, double exposed, known_chunk *known)
-{
-    calc_stage_class mine = calc_stage_chunk(t, c, parts, chunk);
-    const calc_stage_class *last = &known->chunk;
-    if (chunk == 0 || mine.dense != last->dense || mine.moe != last->moe ||
-        mine.first != last->first || mine.last != last->last) {
-        known->chunk = mine;
-        known->pass = calc_stage_chunk_pass(t, l, c, chunks, parts, chunk, exposed);
-    }
-    return &known->pass;
 }
 
 /* Times of all parts of the model, in the order of calc_schedule_sim.
@@ -107,7 +74,6 @@ static bool set_parts(const calc_stage_terms *t, const calc_stage_links *l,
 {
     bool back = shape->kind != CALC_PIPELINE_SCHEDULE_1F1B;
     bool equal = true;
-    known_chunk known[CALC_MAX_STAGE_CLASSES];
     for (int64_t chunk = 0; chunk < shape->chunks; chunk++) {
         calc_schedule_pass *of = pass + chunk * shape->stages;
         int64_t stage = 0;
@@ -115,11 +81,11 @@ static bool set_parts(const calc_stage_terms *t, const calc_stage_links *l,
             if (c[i].stages <= 0) {
                 continue;
             }
-            const calc_stage_pass *p =
-                pass_of(t, l, &c[i], chunks, shape->chunks, chunk, exposed, &known[i]);
+            const calc_stage_pass p =
+                calc_stage_chunk_pass(t, l, &c[i], chunks, shape->chunks, chunk, exposed);
             for (int64_t left = (int64_t)c[i].stages; left > 0; left--, stage++) {
                 calc_schedule_pass *at = &of[back && chunk ? shape->stages - 1 - stage : stage];
-                *at = (calc_schedule_pass){p->fw_s, p->agrad_s, p->wgrad_s};
+                *at = (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
                 equal = equal && same(at, &pass[0]);
             }
         }

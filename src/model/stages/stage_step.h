@@ -415,15 +415,8 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_or_less(const calc_stage_terms
     calc_stage_passes_of(t, l, classes, c, chunks, exposed, pass);
     calc_stage_needs needs = calc_stage_needs_of(t, schedule, classes, c, held);
     calc_stage_exposed x = calc_stage_exposed_of(t, l, classes, c, pass, chunks);
-    calc_stage_special start = calc_stage_nothing_special;
-    calc_stage_chunk_share share[CALC_MAX_STAGE_CLASSES] = {{0, 0}};
-    if (least && chunks > 1) {
-        start = calc_stage_first_chunk(t, c, chunks);
-        calc_stage_chunk_shares(t, c, chunks, share);
-    }
     double pipeline_s =
-        least ? calc_stage_pipeline_least_s(t, l, schedule, classes, c, pass, chunks, chunks > 1,
-                                            share, exposed, &start)
+        least ? calc_stage_pipeline_least_s(t, l, schedule, classes, c, pass, chunks, chunks > 1)
               : calc_stage_pipeline_s(t, l, schedule, classes, c, pass, chunks, exposed);
     pipeline_s += calc_stage_deferred_s(t, classes, c, pass, chunks);
     return calc_stage_step_sum(t, l, &needs, &x, pipeline_s);

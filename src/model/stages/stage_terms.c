@@ -62,40 +62,31 @@ static bool shards(const calc_strategy *strategy)
     return calc_zero_stage(strategy) >= 1;
 }
 
-/* @param limit  ranks that share a state @param like  the same, or NULL */
+/* @param limit  ranks that share a state */
 static void set_group(const calc_system *s, const calc_strategy *strategy, const calc_group *group,
-                      double limit, double bytes, const calc_stage_group_lines *like,
-                      calc_stage_group_lines *out)
+                      double limit, double bytes, calc_stage_group_lines *out)
 {
     if (sums(strategy)) {
-        out->sum = like ? like->sum : calc_collective_line_of(s, CALC_OP_ALL_REDUCE, group, bytes);
+        out->sum = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, group, bytes);
     }
     if (shards(strategy)) {
-        out->reduce = like ? like->reduce : shard_reduce(s, group, limit, bytes);
         calc_group inner = {limit, group->stride, group->network};
-        out->gather =
-            like ? like->gather : calc_collective_line_of(s, CALC_OP_ALL_GATHER, &inner, bytes);
+        out->reduce = shard_reduce(s, group, limit, bytes);
+        out->gather = calc_collective_line_of(s, CALC_OP_ALL_GATHER, &inner, bytes);
     }
     if (sums(strategy) && shards(strategy)) {
-        out->broadcast_s = like ? like->broadcast_s : broadcast_s(s, group, limit);
+        out->broadcast_s = broadcast_s(s, group, limit);
     }
 }
 
 void calc_stage_lines_time(const calc_system *s, const calc_strategy *strategy,
-                           const calc_groups *g, double bytes, const calc_stage_lines *like,
-                           calc_stage_lines *out)
+                           const calc_groups *g, double bytes, calc_stage_lines *out)
 {
-    if (like) {
-        out->message = like->message;
-        out->ends = like->ends;
-    } else {
-        calc_group ends = {2, g->pipeline.stride * (g->pipeline.ranks - 1), g->pipeline.network};
-        out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
-        out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
-    }
-    set_group(s, strategy, &g->dense_data, out->dense_shards, bytes, like ? &like->dense : NULL,
-              &out->dense);
-    set_group(s, strategy, &g->expert_data, out->expert_shards, bytes, NULL, &out->expert);
+    calc_group ends = {2, g->pipeline.stride * (g->pipeline.ranks - 1), g->pipeline.network};
+    out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
+    out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
+    set_group(s, strategy, &g->dense_data, out->dense_shards, bytes, &out->dense);
+    set_group(s, strategy, &g->expert_data, out->expert_shards, bytes, &out->expert);
 }
 
 calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
@@ -104,7 +95,7 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 {
     calc_stage_lines l = {0};
     calc_stage_lines_ranks(s, exec, strategy, g, &l);
-    calc_stage_lines_time(s, strategy, g, bytes, NULL, &l);
+    calc_stage_lines_time(s, strategy, g, bytes, &l);
     return l;
 }
 
@@ -504,13 +495,6 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     t->head.frozen.expert = sets * (p->mtp.expert_frozen_bytes + extra->expert_frozen_bytes);
     t->head.kept_bytes = c->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
-}
-
-calc_stage_ends calc_stage_ends_of(const calc_cost_context *c, const calc_stage_parts *p)
-{
-    calc_stage_terms t = {0};
-    set_ends(c, p, 1, &t);
-    return (calc_stage_ends){t.embedding, t.head};
 }
 
 /* Elements of the table that both ends share. */

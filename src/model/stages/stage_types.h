@@ -258,26 +258,14 @@ CALC_STAGE_INLINE double calc_stage_rich(const calc_stage_terms *t, const calc_s
  * sharded weights and offload, waiting for its host, and memory. Elementwise arithmetic, like
  * stage_step.h: calc_run() and the sweep call the same functions. */
 
-/** Costs of a block from its operators: X(member). The sweep keeps an array of each. */
-#define CALC_STAGE_SOURCE_LIST(X)                                                                  \
-    X(fw_s) /* passes on the processor, with repeats */                                            \
-    X(agrad_s)                                                                                     \
-    X(wgrad_s)                                                                                     \
-    X(once_fw_s) /* the same where it does not recompute */                                        \
-    X(once_agrad_s)                                                                                \
-    X(host_s) /* to issue it, with and without repeats */                                          \
-    X(host_once_s)                                                                                 \
-    X(dense_weights)                                                                               \
-    X(expert_weights)                                                                              \
-    X(kept_bytes)                                                                                  \
-    X(kept_whole_bytes)                                                                            \
-    X(passing_bytes)
-
+/** Costs of a block from its operators. */
 typedef struct calc_stage_source {
-#define CALC_X(member) double member;
-    CALC_STAGE_SOURCE_LIST(CALC_X)
-#undef CALC_X
-    calc_stage_weights frozen; /**< bytes of frozen weights; none in the sweep's loops */
+    double fw_s, agrad_s, wgrad_s;  /**< passes on the processor, with repeats */
+    double once_fw_s, once_agrad_s; /**< the same where it does not recompute */
+    double host_s, host_once_s;     /**< to issue it, with and without repeats */
+    double dense_weights, expert_weights;
+    calc_stage_weights frozen; /**< bytes of frozen weights */
+    double kept_bytes, kept_whole_bytes, passing_bytes;
 } calc_stage_source;
 
 /** How the state of blocks is shared and moved. */

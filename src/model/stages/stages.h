@@ -112,14 +112,12 @@ calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec 
                                      double bytes);
 
 /** The same in two steps: the ranks, and then the times of the operations that the state of the
- *  strategy needs.
- *  @param like  of a layout that has its times and differs in expert_par alone, or NULL */
+ *  strategy needs. */
 void calc_stage_lines_ranks(const calc_system *system, const calc_exec *exec,
                             const calc_strategy *strategy, const calc_groups *groups,
                             calc_stage_lines *out);
 void calc_stage_lines_time(const calc_system *system, const calc_strategy *strategy,
-                           const calc_groups *groups, double bytes, const calc_stage_lines *like,
-                           calc_stage_lines *out);
+                           const calc_groups *groups, double bytes, calc_stage_lines *out);
 
 /** Terms of a step, and those that depend on the networks of pipeline and data parallelism.
  *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
@@ -157,14 +155,6 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_strategy *strategy);
-
-/** Embedding and head on the processor alone: without the factor of the software, and without the
- *  changes by calc_stage_tied_weights(). */
-typedef struct calc_stage_ends {
-    calc_stage_part embedding, head;
-} calc_stage_ends;
-
-calc_stage_ends calc_stage_ends_of(const calc_cost_context *context, const calc_stage_parts *parts);
 
 /** Elements of the table of words on one rank, where embedding and head share it; else 0. */
 double calc_stage_tied_weights(const calc_cost_context *context);
