@@ -392,7 +392,8 @@ static calc_status read_back(const calc_framework *framework, const calc_app *ap
     status = calc_plan_apply(&plan, app_back, exec_back, &errors);
     for (size_t i = 0; i < settings->count && status == CALC_OK; i++) {
         const calc_setting_row *row = settings->item[i].row;
-        if (row && row->when == CALC_PLAN_SIZED_LAYERS) { /* its file is the model's own */
+        if (row && row->text &&
+            row->when == CALC_PLAN_SIZED_LAYERS) { /* its file is the model's own */
             app_back->stack = app->stack;
         }
     }

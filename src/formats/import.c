@@ -18,7 +18,8 @@ static const calc_setting_row *row_of(const calc_import *import, const calc_sett
 {
     const calc_setting_row *row =
         setting->row ? setting->row : calc_framework_row(import->framework, setting->key);
-    return row && row->when == CALC_PLAN_SIZED_LAYERS ? NULL : row; /* the model is in its file */
+    bool elsewhere = row && row->text && row->when == CALC_PLAN_SIZED_LAYERS; /* in its file */
+    return elsewhere ? NULL : row;
 }
 
 calc_status calc_import_wrong(const calc_import *import, const calc_setting *setting,
