@@ -56,24 +56,18 @@ CALC_STAGE_INLINE double calc_bound_path_s(const calc_floor_path *p, double dens
     return p->dense * dense_s + p->moe * moe_s + p->embedding * embedding_s + p->head * head_s;
 }
 
-/** The longest of the paths [s]. @param dense_s  of a block, and so on */
-CALC_STAGE_INLINE double calc_bound_longest_s(const calc_floor *f, double dense_s, double moe_s,
-                                              double embedding_s, double head_s)
+/** A step is no shorter than the longest of the paths. */
+CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc_floor *f)
 {
+    double dense_s = calc_bound_block_s(t, 0);
+    double moe_s = calc_bound_block_s(t, 1);
+    double embedding_s = calc_stage_part_s(&t->embedding);
+    double head_s = calc_stage_part_s(&t->head);
     double longest_s = calc_bound_path_s(&f->path[0], dense_s, moe_s, embedding_s, head_s);
     for (int i = 1; i < CALC_FLOOR_PATHS; i++) {
         double path_s = calc_bound_path_s(&f->path[i], dense_s, moe_s, embedding_s, head_s);
         longest_s = calc_max(longest_s, path_s);
     }
-    return longest_s;
-}
-
-/** A step is no shorter than that. */
-CALC_STAGE_INLINE double calc_bound_step_s(const calc_stage_terms *t, const calc_floor *f)
-{
-    double longest_s =
-        calc_bound_longest_s(f, calc_bound_block_s(t, 0), calc_bound_block_s(t, 1),
-                             calc_stage_part_s(&t->embedding), calc_stage_part_s(&t->head));
     return f->known * (longest_s + longest_s * t->growth + t->overhead_s);
 }
 

@@ -412,7 +412,7 @@ static void collect(calc_worker *w, const calc_panel *from, const unsigned char 
 static bool legal(calc_worker *w, size_t row, size_t choice)
 {
     const calc_row_choice *c = &w->rows.choice[choice];
-    if (!w->cell.offloads && calc_row_choice_away(c)) {
+    if (!w->cell.offloads && (c->weights || c->activations || c->optimizer)) {
         w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += points_of_lane(w);
         return false;
     }

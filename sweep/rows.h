@@ -24,12 +24,6 @@ typedef struct calc_row_choice {
     bool alone; /**< for cells without replicas only */
 } calc_row_choice;
 
-/** Whether it keeps anything there. */
-static inline bool calc_row_choice_away(const calc_row_choice *c)
-{
-    return c->weights || c->activations || c->optimizer;
-}
-
 /** Level of sharding by data parallelism: calc_zero_stage(). */
 static inline int64_t calc_row_choice_zero(const calc_row_choice *c)
 {

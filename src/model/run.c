@@ -80,8 +80,8 @@ static void add_memory(calc_placed_stage *at, double *fullest_share, calc_step *
     at->class = calc_stage_at_peak(&at->terms, schedule, &at->class);
     calc_stage_memory m = calc_placed_memory(p, at);
     calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
-    calc_stage_tier2 away =
-        calc_stage_tier2_sum(&at->terms, &at->class, &w, schedule, (double)p->chunks);
+    double held = calc_stage_in_flight(&at->terms, schedule, at->class.position, (double)p->chunks);
+    calc_stage_tier2 away = calc_stage_tier2_at(&at->terms, &at->class, &w, held);
     double bytes = tier1_bytes(at, &m);
     double away_bytes = calc_stage_tier2_bytes(&away);
     double share = bytes / chip->mem1.capacity_bytes;

@@ -566,7 +566,7 @@ const calc_document *calc_documents_get(calc_documents *documents, const char *n
     void *object = model ? (void *)&made->app : &made->system;
     calc_status status = documents->load(documents->kind, name, object, &errors);
     made->fine = status == CALC_OK;
-    if (documents->failed == CALC_OK && calc_documents_is_failure(status)) {
+    if (documents->failed == CALC_OK && (status == CALC_ERR_NOMEM || status == CALC_ERR_IO)) {
         documents->failed = status;
     }
     if (made->fine && documents->measure) {

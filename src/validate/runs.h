@@ -255,12 +255,6 @@ typedef struct calc_documents {
     calc_document entry[CALC_DOCUMENTS_MAX];
 } calc_documents;
 
-/** Whether a status of reading says nothing about what was to be read. */
-static inline bool calc_documents_is_failure(calc_status status)
-{
-    return status == CALC_ERR_NOMEM || status == CALC_ERR_IO;
-}
-
 /** The document of a name, read the first time. */
 const calc_document *calc_documents_get(calc_documents *systems, const char *name);
 

@@ -195,6 +195,7 @@ CALC_TEST(both_tiers_hold_their_lines)
     ck_assert_double_eq(m.activation, 4 * 10 * 4);
     ck_assert_double_eq(m.working, 0);
     ck_assert_double_eq(m.total, 407 + 160);
-    calc_stage_tier2 away = calc_stage_tier2_sum(&t, &class, &w, s, 1);
+    calc_stage_tier2 away =
+        calc_stage_tier2_at(&t, &class, &w, calc_stage_in_flight(&t, s, class.position, 1));
     ck_assert_double_eq(away.weight + away.activation + away.optimizer, 4 * 1000 + 3 + 4 * 4);
 }

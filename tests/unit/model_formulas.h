@@ -550,8 +550,9 @@ static bool model_of_stage(const char *name, double *out)
     n.pass = pass_of(s, model_stage);
     n.spent = spent_of(s, model_stage);
     n.reduction = reduction_of(s, model_stage);
-    n.away = calc_stage_tier2_sum(&s->terms, of, &n.weights, s->c.exec.pipeline_schedule,
-                                  s->stages.chunks);
+    n.away = calc_stage_tier2_at(&s->terms, of, &n.weights,
+                                 calc_stage_in_flight(&s->terms, s->c.exec.pipeline_schedule,
+                                                      of->position, s->stages.chunks));
     n.sharded = calc_stage_sharded_of(&s->c.context, x, block, &s->lines);
     n.offload = calc_stage_offload_of(&s->c.context, x, block, &n.sharded);
     n.optimizer_s = calc_stage_optimizer_sum(&s->terms, of, &n.weights);

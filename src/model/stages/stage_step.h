@@ -262,15 +262,6 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_at(const calc_stage_terms *t
     return out;
 }
 
-CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *t,
-                                                        const calc_stage_class *c,
-                                                        const calc_stage_weights *w,
-                                                        calc_pipeline_schedule schedule,
-                                                        double chunks)
-{
-    return calc_stage_tier2_at(t, c, w, calc_stage_in_flight(t, schedule, c->position, chunks));
-}
-
 /** The results of a step that a search needs: its time with and without overlap of gradients and of
  *  weights [s], and the memory of the fullest stage [bytes]. */
 typedef struct calc_stage_step {

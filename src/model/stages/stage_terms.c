@@ -420,17 +420,6 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
                                   b->wgrad_s, sharded);
 }
 
-calc_cost calc_stage_once(const calc_cost *block)
-{
-    calc_cost once = *block;
-    calc_cost_comm *const comm[] = {&once.tensor, &once.context, &once.expert};
-    once.re_s = 0;
-    for (size_t i = 0; i < sizeof comm / sizeof *comm; i++) {
-        comm[i]->re_exposed_s = 0;
-    }
-    return once;
-}
-
 calc_stage_source calc_stage_source_of(const calc_stage_parts *p, calc_block_kind kind)
 {
     const calc_cost *b = &p->block[kind];

@@ -159,10 +159,6 @@ double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_str
 /** Elements of the table of words on one rank, where embedding and head share it; else 0. */
 double calc_stage_tied_weights(const calc_cost_context *context);
 
-/** A block as it is where it does not recompute: its backward pass is shorter, and less hides
- *  behind it. */
-calc_cost calc_stage_once(const calc_cost *block);
-
 /** Exposed time of sharded weights in a block: stage_block.h. */
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context,
                                          const calc_strategy *strategy, const calc_cost *block,
