@@ -283,7 +283,7 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
     s->app = w->app;
     s->system = w->system;
     s->rows = rows;
-    calc_stats_none(&s->stats); /* phases write different ones */
+    calc_stats_none(&s->stats);      /* phases write different ones */
     s->last = (calc_replica_key){0}; /* no layout has one without stages */
     if (rows > s->capacity) {
         free(s->row);
@@ -316,14 +316,6 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
         calc_inference_pass_model_take(&s->serving.pool, &row->pool);
     }
     s->at = row->model.number;
-}
-
-/* Whether a layout shares its answers with those of other numbers of replicas. */
-static bool shares(const calc_serve *s, const calc_exec *e)
-{
-    const calc_inference *i = &e->inference;
-    return s->replicas.keeps && s->replicas.shared && i->phase == CALC_INFERENCE_PHASE_SERVE &&
-           i->arrival_rate == 0 && i->requests == 0 && calc_zero_stage(&e->strategy) < 3;
 }
 
 /* Effective differences of layouts of a row: networks of replicas, and overlap with gathering
@@ -373,7 +365,10 @@ static void run(calc_serve *s, const calc_exec *exec, calc_replica *at)
 
 void calc_serve_at(calc_serve *s, const calc_exec *exec)
 {
-    s->alone = shares(s, exec);
+    const calc_inference *i = &exec->inference;
+    /* Answers are shared with those of other numbers of replicas. */
+    s->alone = s->replicas.keeps && s->replicas.shared && i->phase == CALC_INFERENCE_PHASE_SERVE &&
+               i->arrival_rate == 0 && i->requests == 0 && calc_zero_stage(&exec->strategy) < 3;
     s->key = key_of(s, exec, s->alone);
     s->place = calc_replicas_place(&s->key);
 }

@@ -209,17 +209,6 @@ static void put_scaled(calc_put *put, const char *key, double value, double scal
     calc_put_raw(put, key, calc_number_text(value, scale, (char[32]){""}));
 }
 
-static void put_curve(calc_put *put, const calc_field *field, const calc_curve *curve)
-{
-    calc_put_array(put, field->key, CALC_PUT_LINE);
-    for (int64_t i = 0; i < curve->count; i++) {
-        calc_put_array(put, NULL, CALC_PUT_LINE);
-        put_scaled(put, NULL, curve->threshold[i], calc_field_scale(field));
-        calc_putf(put, "%g]", curve->efficiency[i]);
-    }
-    calc_put_close(put);
-}
-
 static void put_op(calc_put *put, const calc_field *field, const calc_network_op *op)
 {
     calc_put_array(put, field->key, CALC_PUT_LINE);
@@ -274,6 +263,7 @@ static void put_map(calc_put *put, const calc_field *field, const char *member)
 void calc_json_put_member(calc_put *put, const calc_field *field, const void *value)
 {
     const char *member = value, *choice;
+    const calc_curve *curve = value;
     bool plain;
     switch (field->type) {
     case CALC_TYPE_INT:
@@ -295,7 +285,13 @@ void calc_json_put_member(calc_put *put, const calc_field *field, const void *va
         put_set(put, field->key, field, *(const int64_t *)value);
         break;
     case CALC_TYPE_CURVE:
-        put_curve(put, field, value);
+        calc_put_array(put, field->key, CALC_PUT_LINE);
+        for (int64_t i = 0; i < curve->count; i++) {
+            calc_put_array(put, NULL, CALC_PUT_LINE);
+            put_scaled(put, NULL, curve->threshold[i], calc_field_scale(field));
+            calc_putf(put, "%g]", curve->efficiency[i]);
+        }
+        calc_put_close(put);
         break;
     case CALC_TYPE_OP:
         put_op(put, field, value);

@@ -41,24 +41,17 @@ static void append(calc_json_report *report, const calc_error *error)
     }
 }
 
-/* What a document that came as contents says beside its fields. */
-static calc_remark_facts facts_of(const json_t *value)
+/* A document that came as contents, and what it says beside its fields. An execution may leave
+ * required keys out; its text is then r->text, too. */
+static calc_remark_facts bind_document(reading *r, calc_kind kind, json_t *value, void *object)
 {
+    calc_json_report *report = r->report;
     const json_t *source = json_object_get(value, "source");
     calc_text text = {.data = json_is_string(source) ? strdup(json_string_value(source)) : NULL};
     calc_remark_facts facts = calc_remark_read(&text);
     facts.no_structure = !json_object_get(value, "structure_type");
     facts.no_attention = !json_object_get(value, "causal");
     calc_text_free(&text);
-    return facts;
-}
-
-/* A document that came as contents. An execution may leave required keys out; its text is then
- * r->text, too. */
-static calc_remark_facts bind_document(reading *r, calc_kind kind, json_t *value, void *object)
-{
-    calc_json_report *report = r->report;
-    calc_remark_facts facts = facts_of(value);
     report->kind = kind;
     report->partial = true;
     report->absent = 0;

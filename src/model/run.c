@@ -337,19 +337,6 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
     s->energy_per_token = chips.watts > 0 ? chips.watts * procs * s->total_time / tokens : NAN;
 }
 
-/* All of a step's rates. @param perfect_s  time of its arithmetic at the peak */
-static void put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
-                      double perfect_s, calc_stats *s)
-{
-    double compute_s = s->fw_time + s->bw_time + s->head_time + s->optim_step_time;
-    bool frozen = exec->training && exec->strategy.trained != CALC_TRAINED_ALL;
-    s->trained_parameters = frozen ? calc_parameters_trained(app, exec) : (double)NAN;
-    s->compute_efficiency = perfect_s / compute_s;
-    s->system_efficiency = compute_s / s->total_time;
-    s->total_efficiency = perfect_s / s->total_time;
-    calc_run_rates(app, system, exec, s);
-}
-
 /* The statistics of a step. Null (NaN) where one does not apply; nothing unknown is 0. */
 
 void calc_stats_none(calc_stats *stats)
@@ -815,7 +802,13 @@ calc_verdict calc_step_stats(const calc_step *r, calc_stats *s)
     double perfect_s = rule(l, CALC_COMPAT_BLOCK_EFFICIENCY)
                            ? r->most_blocks * l->stages.microbatches * s->useful_flops / peak
                            : s->model_flops / (peak * (double)p->exec->num_procs);
-    put_rates(p->app, p->system, p->exec, perfect_s, s);
+    double compute_s = s->fw_time + s->bw_time + s->head_time + s->optim_step_time;
+    bool frozen = p->exec->training && p->exec->strategy.trained != CALC_TRAINED_ALL;
+    s->trained_parameters = frozen ? calc_parameters_trained(p->app, p->exec) : (double)NAN;
+    s->compute_efficiency = perfect_s / compute_s;
+    s->system_efficiency = compute_s / s->total_time;
+    s->total_efficiency = perfect_s / s->total_time;
+    calc_run_rates(p->app, p->system, p->exec, s);
     s->verdict = networks != CALC_VERDICT_OK ? networks
                  : !p->fit                   ? CALC_VERDICT_INTERLEAVING
                  : calc_verdict_offload_blocks(p->exec, r->fewest_blocks)

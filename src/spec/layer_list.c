@@ -136,16 +136,6 @@ typedef struct rules {
     calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/layers", hint, __VA_ARGS__)
 #define RULE(broken, ...) CALC_RULE(broken, BROKEN(__VA_ARGS__))
 
-static void check_blocks(rules *r)
-{
-    int64_t sum = calc_layer_list_blocks(&r->exec->layers);
-    int64_t all = r->app->num_blocks;
-    RULE(sum != all, r,
-         CALC_TEXT(64, "%lld %s", (long long)llabs(sum - all),
-                   sum > all ? "too many" : "are missing"),
-         "%lld blocks are listed, the model has %lld", (long long)sum, (long long)all);
-}
-
 static void check_beside(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -303,8 +293,12 @@ void calc_rules_layers(const calc_app *app, const calc_system *system, const cal
 {
     rules r = {.app = app, .system = system, .exec = exec, .errors = errors};
     int before = errors->count;
+    int64_t sum = calc_layer_list_blocks(&exec->layers), all = app->num_blocks;
     check_beside(&r);
-    check_blocks(&r);
+    RULE(sum != all, &r,
+         CALC_TEXT(64, "%lld %s", (long long)llabs(sum - all),
+                   sum > all ? "too many" : "are missing"),
+         "%lld blocks are listed, the model has %lld", (long long)sum, (long long)all);
     if (errors->count == before) {
         check_strategies(&r);
     }

@@ -252,16 +252,6 @@ static void count_pair(calc_features_option *o, const calc_features *f, size_t i
     }
 }
 
-/* Sums become means. */
-static void finish(calc_features_option *o, const calc_features *f, double *ratio)
-{
-    bool time = f->quantity == CALC_QUANTITY_STEP_TIME;
-    CALC_SORT(ratio, o->moved, calc_order_numbers);
-    o->ratio = calc_spread_quantile(ratio, o->moved, 0.5);
-    o->tau = (double)NAN;
-    o->regret = time && o->moved > 0 ? o->regret / (double)o->moved : (double)NAN;
-}
-
 static const char *option_of(const calc_features *f, const calc_features_pair *p)
 {
     (void)f;
@@ -291,7 +281,11 @@ static calc_features_option judge(const calc_features *f, const char *name, doub
             count_pair(&o, f, i, ratio);
         }
     }
-    finish(&o, f, ratio);
+    bool time = f->quantity == CALC_QUANTITY_STEP_TIME;
+    CALC_SORT(ratio, o.moved, calc_order_numbers);
+    o.ratio = calc_spread_quantile(ratio, o.moved, 0.5);
+    o.tau = (double)NAN;
+    o.regret = time && o.moved > 0 ? o.regret / (double)o.moved : (double)NAN; /* the mean */
     return o;
 }
 

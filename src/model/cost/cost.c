@@ -13,20 +13,17 @@
 /* The value of absent chip.row_scaled_efficiency. */
 #define ROW_SCALED 0.7
 
-static double scaled_rate(const calc_chip *chip, calc_scaling scaling)
-{
-    return scaling == CALC_SCALING_BLOCK ? calc_share_or(chip->block_scaled_efficiency, 1)
-           : scaling == CALC_SCALING_ROW ? calc_share_or(chip->row_scaled_efficiency, ROW_SCALED)
-                                         : 1;
-}
-
 calc_cost_context calc_cost_context_for(const calc_system *system, const calc_chip *chip,
                                         const calc_exec *exec, const calc_strategy *strategy,
                                         const calc_shape *shape, calc_compat compat)
 {
     calc_groups groups = calc_groups_of(exec, strategy);
     calc_datatype narrow = calc_format_datatype(strategy->matrix_datatype, strategy->datatype);
-    double scaled = narrow != strategy->datatype ? scaled_rate(chip, strategy->scaling) : 1;
+    calc_scaling scaling = narrow != strategy->datatype ? strategy->scaling : CALC_SCALING_TENSOR;
+    double scaled = scaling == CALC_SCALING_BLOCK ? calc_share_or(chip->block_scaled_efficiency, 1)
+                    : scaling == CALC_SCALING_ROW
+                        ? calc_share_or(chip->row_scaled_efficiency, ROW_SCALED)
+                        : 1;
     return (calc_cost_context){
         .system = system,
         .chip = chip,

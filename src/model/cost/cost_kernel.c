@@ -63,16 +63,6 @@ static calc_cost_kernel scores_of(const calc_cost_context *c, const calc_operato
                               flop_s + mem_s + c->chip->launch.vector_s * o->launches[pass]};
 }
 
-static calc_cost_kernel permutation_of(const calc_cost_context *c, const calc_operator *o,
-                                       calc_pass pass)
-{
-    const calc_memory_tier *memory = &c->chip->mem1;
-    double own = c->chip->permute_efficiency;
-    double mem_s = own > 0 ? o->bytes[pass] / (memory->bytes_per_s * own)
-                           : calc_memory_tier_s(memory, o->bytes[pass]);
-    return (calc_cost_kernel){0, mem_s, mem_s + c->chip->launch.vector_s * o->launches[pass]};
-}
-
 /* Chunks of a sequence follow one another, for this long each where the machine says nothing: 2.3
  * to 2.9 us of kernels on three machines, with and without states in memory (docs/models.md). */
 #define CHUNK_S 2.8e-6
@@ -148,9 +138,14 @@ static bool special(const calc_cost_context *c, const calc_operator *o, calc_pas
     case CALC_OPERATOR_SCORES:
         *out = scores_of(c, o, pass);
         return true;
-    case CALC_OPERATOR_PERMUTE:
-        *out = permutation_of(c, o, pass);
+    case CALC_OPERATOR_PERMUTE: {
+        const calc_memory_tier *memory = &c->chip->mem1;
+        double own = c->chip->permute_efficiency;
+        double mem_s = own > 0 ? o->bytes[pass] / (memory->bytes_per_s * own)
+                               : calc_memory_tier_s(memory, o->bytes[pass]);
+        *out = (calc_cost_kernel){0, mem_s, mem_s + c->chip->launch.vector_s * o->launches[pass]};
         return true;
+    }
     case CALC_OPERATOR_SCAN:
         *out = scan_of(c, o, pass);
         return true;

@@ -132,15 +132,6 @@ bool calc_pass_kernel_of(const calc_cost_context *c, const calc_operator *o, cal
 
 /* ---- Collectives ----------------------------------------------------------------------------- */
 
-static double own_all_reduce_s(const calc_network *network, const calc_serving_all_reduce *r,
-                               double ranks, double bytes)
-{
-    double two_shot = calc_share_or(r->two_shot_efficiency, r->one_shot_efficiency);
-    double one_s = (ranks - 1) * bytes / (network->bytes_per_s * r->one_shot_efficiency);
-    double two_s = 2 * (ranks - 1) / ranks * bytes / (network->bytes_per_s * two_shot);
-    return r->fixed_s + r->doubling_s * log2(ranks) + calc_min(one_s, two_s + r->two_shot_s);
-}
-
 double calc_pass_link_s(const calc_system *system, calc_collective_op op, const calc_group *group,
                         double bytes, double model_s)
 {
@@ -154,8 +145,13 @@ double calc_pass_link_s(const calc_system *system, calc_collective_op op, const 
         double latency_s = calc_collective_line_of(system, op, group, bytes).latency_s;
         model_s += l->fixed_s + l->doubling_s * log2(group->ranks) - latency_s;
     }
-    if (op == CALC_OP_ALL_REDUCE && inside && r->all_reduce.one_shot_efficiency > 0) {
-        double own_s = own_all_reduce_s(&system->networks[0], &r->all_reduce, group->ranks, bytes);
+    const calc_serving_all_reduce *own = &r->all_reduce;
+    if (op == CALC_OP_ALL_REDUCE && inside && own->one_shot_efficiency > 0) {
+        double rate = system->networks[0].bytes_per_s, ranks = group->ranks;
+        double two_shot = calc_share_or(own->two_shot_efficiency, own->one_shot_efficiency);
+        double one_s = (ranks - 1) * bytes / (rate * own->one_shot_efficiency);
+        double two_s = 2 * (ranks - 1) / ranks * bytes / (rate * two_shot) + own->two_shot_s;
+        double own_s = own->fixed_s + own->doubling_s * log2(ranks) + calc_min(one_s, two_s);
         model_s = calc_min(model_s, own_s);
     }
     return model_s;

@@ -500,18 +500,6 @@ double calc_parameters_adapter_tensors(const calc_app *app, const calc_exec *exe
     return sum_trained(&s, &exec->strategy).tensors;
 }
 
-/* Times that the forward arithmetic of one sequence is done in a step without recomputation, of
- * what: blocks and attention between tokens; where weights are frozen, the head and adapters. */
-static double step_flop(const calc_shape *s, const calc_exec *exec, double blocks, double mixing,
-                        double head)
-{
-    const calc_strategy *x = &exec->strategy;
-    double touched = 1 - calc_adapter_untouched(s, x);
-    double trained = x->trained == CALC_TRAINED_BLOCKS ? touched : 0;
-    return blocks * (1 + touched + trained) + mixing * (1 + 2 * touched) + 2 * head +
-           3 * sum_trained(s, x).flop;
-}
-
 double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, bool square)
 {
     const members m = members_of(s);
@@ -535,10 +523,14 @@ double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, boo
             layer_embedding_matrices(s) + s->hidden * s->words;
     double encoder = calc_encoder_flop(s, &exec->strategy, exec->training);
     if (exec->training && calc_adapter_freezes(&exec->strategy, true)) {
-        double head = s->hidden * s->words;
+        /* Forward all; gradients of inputs from the first touched block on, of weights where they
+         * are trained; the head both ways, and adapters. */
+        double head = s->hidden * s->words,
+               touched = 1 - calc_adapter_untouched(s, &exec->strategy);
+        double trained = exec->strategy.trained == CALC_TRAINED_BLOCKS ? touched : 0;
         return (double)exec->batch_size *
-               (step_flop(s, exec, 2 * s->seq * (used - head), mixing, 2 * s->seq * head) +
-                encoder);
+               (2 * s->seq * (used - head) * (1 + touched + trained) + mixing * (1 + 2 * touched) +
+                2 * (2 * s->seq * head) + 3 * sum_trained(s, &exec->strategy).flop + encoder);
     }
     double sequence = 2 * s->seq * used + mixing;
     return (double)exec->batch_size * sequence * (exec->training ? 3 : 1) +

@@ -236,17 +236,6 @@ static void add_way(calc_schedule_way *w, int at, double chunk_s, double before_
     w->all_s = before_s + chunk_s;
 }
 
-static void add_place(calc_schedule_line *l, double stage, const calc_schedule_chunk *chunk,
-                      double first, const calc_schedule_chunk *before_first)
-{
-    int at = l->count++;
-    double n = stage - first;
-    l->stage[at] = stage;
-    l->slot_s[at] = chunk->fw_s + chunk->bw_s;
-    add_way(&l->fw, at, chunk->fw_s, before_first->fw_s + n * chunk->fw_s);
-    add_way(&l->bw, at, chunk->bw_s, before_first->bw_s + n * chunk->bw_s);
-}
-
 /** @param turn  a stage that is a place in any case */
 static void set_line(const calc_schedule_interleaved *x, double turn, calc_schedule_line *l)
 {
@@ -264,7 +253,12 @@ static void set_line(const calc_schedule_interleaved *x, double turn, calc_sched
         double at[] = {stage, calc_min(calc_max(turn, stage), stage + n - 1), stage + n - 1};
         for (int k = 0; k < 3; k++) {
             if (k == 0 || at[k] > at[k - 1]) {
-                add_place(l, at[k], chunk, stage, &before);
+                double passed = at[k] - stage;
+                l->stage[l->count] = at[k];
+                l->slot_s[l->count] = chunk->fw_s + chunk->bw_s;
+                add_way(&l->fw, l->count, chunk->fw_s, before.fw_s + passed * chunk->fw_s);
+                add_way(&l->bw, l->count, chunk->bw_s, before.bw_s + passed * chunk->bw_s);
+                l->count++;
             }
         }
         before.fw_s += n * chunk->fw_s;
@@ -509,17 +503,6 @@ static double period_s(const calc_schedule_line *l, const moves *m, int count, i
     return arrive_s(m, EMBEDDING, count, place, &f);
 }
 
-/* Many periods alike: each place comes back to itself in the way that is longest in one period.
- * Where paths change for good, they do so in the periods before or after these. */
-static void repeat(const calc_schedule_line *l, const moves *m, int count, double periods, front *f)
-{
-    for (int i = 0; i < count; i++) {
-        f->at_s[i] += periods * period_s(l, m, count, i);
-    }
-    leave(m, HEAD, count, f);
-    leave_around(l, m, count, f);
-}
-
 /* Periods one by one, but for many of them if there are so many.
  * @param before_s  filled: where paths are one round before the end */
 static void advance(const calc_schedule_line *l, const moves *m, int64_t periods, double *before_s,
@@ -541,8 +524,14 @@ static void advance(const calc_schedule_line *l, const moves *m, int64_t periods
         }
         pass_span(m, EMBEDDING, HEAD, count, f);
         leave_around(l, m, count, f);
+        /* Many alike: each place comes back to itself in the way that is longest in one period.
+         * Where paths change for good, they do so in the periods before or after these. */
         if (many > 0 && i + 1 == BEFORE) {
-            repeat(l, m, count, (double)many, f);
+            for (int k = 0; k < count; k++) {
+                f->at_s[k] += (double)many * period_s(l, m, count, k);
+            }
+            leave(m, HEAD, count, f);
+            leave_around(l, m, count, f);
         }
     }
 }

@@ -186,16 +186,6 @@ static double beside_s(const calc_serving *r, const steps *s, double freed)
 
 /* ---- A closed loop --------------------------------------------------------------------------- */
 
-/* How long requests of a wave wait for others, in steps with chunks. Those of one that comes once
- * wait half as long as those of one that comes again and again. */
-static double wave_wait(const calc_serving *r, const steps *s, const calc_queue_wave *wave)
-{
-    double width = calc_min(1, wave->width / s->decoding);
-    double held = (s->hold.least + s->hold.most) / 2;
-    double away = wave->width + s->own + s->missed + held - 1 / s->room;
-    return (1 + width) / 2 * calc_queue_closed(r->slots, away, s->apart, 1 / s->room);
-}
-
 /* Time that whole prompts wait for others [s]: for those that missed the step before, and for half
  * of those that came with them; where they are held, for all that are not in the same pass.
  * @param freed  prompts per step */
@@ -282,7 +272,14 @@ static void run_closed(calc_serving *r)
     double rounds = (double)r->i->requests / r->replicas / r->slots;
     r->waves = calc_queue_waves(apart, s.decoding, r->i->generate_spread, rounds, wave);
     for (size_t i = 0; i < r->waves; i++) {
-        wait[i] = chunked(r) ? wave_wait(r, &s, &wave[i]) : 0;
+        /* Requests wait for others of their wave; those of one that comes once half as long as
+         * those of one that comes again and again. */
+        double width = calc_min(1, wave[i].width / s.decoding);
+        double held = (s.hold.least + s.hold.most) / 2;
+        double away = wave[i].width + s.own + s.missed + held - 1 / s.room;
+        wait[i] = chunked(r)
+                      ? (1 + width) / 2 * calc_queue_closed(r->slots, away, s.apart, 1 / s.room)
+                      : 0;
         mean_wait += wave[i].share * wait[i];
         /* Prompts of one chunk are prefilled before any of them is decoded; of whole ones that come
          * together those that are earlier. */

@@ -213,27 +213,6 @@ static void set_index(calc_operator *o, const mixer *x, const calc_inference_pas
     label(x, o);
 }
 
-/* Decoded sequences: a state is read, and written for every position that is verified. */
-static void set_state(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
-{
-    *o = (calc_operator){.name = "state update", .kind = CALC_OPERATOR_SCAN};
-    o->bytes[CALC_PASS_FW] = w->sequences * (1 + w->queries) * x->cache->state_rank_bytes;
-    o->launches[CALC_PASS_FW] = 2;
-    label(x, o);
-}
-
-/* The kernel that adds up the parts of a sequence's keys, and the launch of both; rates of serving
- * are those of both. */
-static void set_combined(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
-{
-    const calc_shape *s = &x->shape;
-    double outputs = w->sequences * w->queries * s->local_heads * s->v_size;
-    *o = (calc_operator){.name = "decode attention sum", .kind = CALC_OPERATOR_VECTOR};
-    o->bytes[CALC_PASS_FW] = 2 * outputs * s->element_bytes;
-    o->launches[CALC_PASS_FW] = 2;
-    label(x, o);
-}
-
 /* Keys and values of cached tokens, expanded from their latents for a chunk. */
 static void set_expanded(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
 {
@@ -280,8 +259,12 @@ static size_t add_mixer(const mixer *x, const calc_inference_pass_work *w, size_
     bool indexed = x->cache->index_bytes > 0;
     assert(count + ADDED <= CALC_MAX_OPERATORS);
     if (calc_part_is_linear(x->shape.mixer)) {
-        if (w->sequences > 0) {
-            set_state(&out[count++], x, w);
+        if (w->sequences > 0) { /* a state is read, and written for every position verified */
+            calc_operator *o = &out[count++];
+            *o = (calc_operator){.name = "state update", .kind = CALC_OPERATOR_SCAN};
+            o->bytes[CALC_PASS_FW] = w->sequences * (1 + w->queries) * x->cache->state_rank_bytes;
+            o->launches[CALC_PASS_FW] = 2;
+            label(x, o);
         }
         return count;
     }
@@ -294,8 +277,15 @@ static size_t add_mixer(const mixer *x, const calc_inference_pass_work *w, size_
     if (w->prompts > 0 && w->sequences > 0 && indexed) {
         set_index(&out[count++], x, w, true);
     }
+    /* The kernel that adds up the parts of a sequence's keys, and the launch of both; rates of
+     * serving are those of both. */
     if (w->sequences > 0 && x->model->rates.decode.memory_efficiency <= 0) {
-        set_combined(&out[count++], x, w);
+        calc_operator *o = &out[count++];
+        double outputs = w->sequences * w->queries * x->shape.local_heads * x->shape.v_size;
+        *o = (calc_operator){.name = "decode attention sum", .kind = CALC_OPERATOR_VECTOR};
+        o->bytes[CALC_PASS_FW] = 2 * outputs * x->shape.element_bytes;
+        o->launches[CALC_PASS_FW] = 2;
+        label(x, o);
     }
     return count;
 }
@@ -391,7 +381,7 @@ static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, 
 #define FUSED_RATE 4
 
 /* The convolution or the recurrence of new tokens of prompts. Decoded tokens have none: see
- * set_state(). */
+ * add_mixer(). */
 static void set_scan(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
 {
     const calc_shape *s = &x->shape;

@@ -61,11 +61,6 @@ calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stag
     return calc_stage_pass_of(&terms, l, &mine, chunks / (double)parts, exposed);
 }
 
-static bool same(const calc_schedule_pass *a, const calc_schedule_pass *b)
-{
-    return a->fw_s == b->fw_s && a->bw_s == b->bw_s && a->wgrad_s == b->wgrad_s;
-}
-
 /* Times of all parts of the model, in the order of calc_schedule_sim.
  * @return whether they are all the same */
 static bool set_parts(const calc_stage_terms *t, const calc_stage_links *l,
@@ -86,7 +81,8 @@ static bool set_parts(const calc_stage_terms *t, const calc_stage_links *l,
             for (int64_t left = (int64_t)c[i].stages; left > 0; left--, stage++) {
                 calc_schedule_pass *at = &of[back && chunk ? shape->stages - 1 - stage : stage];
                 *at = (calc_schedule_pass){p.fw_s, p.agrad_s, p.wgrad_s};
-                equal = equal && same(at, &pass[0]);
+                equal = equal && at->fw_s == pass->fw_s && at->bw_s == pass->bw_s &&
+                        at->wgrad_s == pass->wgrad_s;
             }
         }
     }
