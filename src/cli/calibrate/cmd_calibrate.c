@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -475,6 +476,7 @@ static void put_run(calc_put *put, const task *t, size_t index)
 {
     static const char *const keys[CALC_CALIBRATE_VIEWS] = {"assumed_s", "fitted_s", "unseen_s"};
     const calc_result *r = &t->view[CALC_CALIBRATE_FITTED].item[index];
+    assert(t->views <= CALC_CALIBRATE_VIEWS);
     calc_putf(put, "{id: %s, source: %s, machine: %s, measured_s: %g", calc_result_id(r),
               calc_result_source(r), calc_result_machine(r), r->measured);
     for (int v = 0; v < t->views; v++) {
