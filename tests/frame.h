@@ -42,6 +42,7 @@ typedef struct calc_test_frame {
     void (*setup_once)(void), (*teardown_once)(void); /**< before and after all, in their parent */
     double timeout_s;                                 /**< 0: CTest ends what hangs */
     bool in_one_process; /**< tests see what the ones before them have left */
+    bool drawn;          /**< tests are of a kind, and slow builds run some of them (CALC_SAMPLE) */
     const char *needs;   /**< a program; without it nothing runs, and the status is 77 */
     const char *cases;   /**< a file in tests/ whose tests are text; NULL: there is none */
     /** Answers what a test of that file says: some lines, and '\0'. Tests see a process each. */

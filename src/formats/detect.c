@@ -694,11 +694,11 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     }
     if (first.count > 0 && (best.read == 0 || (json && 2 * best.known < best.all))) {
         *(errors ? errors : &first) = first;
-        return CALC_ERR_SYNTAX;
+        return first.item[0].status;
     }
     if (!work && only.count > 0 && (best.read == 0 || only_one)) {
         *(errors ? errors : &only) = only;
-        return CALC_ERR_UNSUPPORTED;
+        return only.item[0].status;
     }
     for (size_t i = 0; i < settings->count && best.read == 0 && script && !yaml; i++) {
         char shown[CALC_UTF8_SHOW_SIZE];

@@ -317,5 +317,6 @@ static void answer(const char *said, FILE *out)
 const calc_test_frame calc_tests = {.setup = enter,
                                     .teardown = leave,
                                     .timeout_s = 300,
+                                    .drawn = true,
                                     .cases = "golden/check_random_commands.txt",
                                     .answer = answer};
