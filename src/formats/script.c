@@ -114,7 +114,8 @@ int calc_script_list(const calc_script *s, const char *name, size_t length)
 {
     for (int i = 0; i < s->said.groups; i++) {
         const calc_script_group *g = &s->said.group[i];
-        if (s->said.named >> i & 1 && g->name_length == length &&
+        /* More commands than there is room for share the last place, which a list may have had. */
+        if (s->said.named >> i & 1 && g->name && g->name_length == length &&
             memcmp(g->name, name, length) == 0) {
             return i;
         }
