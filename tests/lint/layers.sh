@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: a file of a layer includes only its own layer and lower ones, by full name.
+# And what git has at the top of the tree: what a command left there does not come in with a commit.
 # jansson and zlib have one door, src/io; libyaml formats/read_yaml.c and yaml_edit.c; libmd cli/shell/inputs.c;
 # OpenMP sweep/engine.c, estimate.c and parallel.c; MPI sweep/ranks_mpi.c.
 # usage: layers.sh [ROOT]
@@ -127,4 +128,13 @@ while IFS=: read -r file line directive; do
         check_library "$file" "$directive"
     fi
 done < <(grep -nHE '#[[:space:]]*(include|pragma omp parallel)' "${files[@]}")
+
+top=' .ci .clang-format .clang-tidy .editorconfig .gitattributes .gitignore cmake CMakeLists.txt CMakePresets.json
+CHANGELOG.md CITATION.cff CONTRIBUTING.md docs executions LICENSE models pyproject.toml python README.md scripts src
+sweep systems tests '
+if [ -e ../.git ]; then
+    while read -r entry; do
+        [[ $top =~ [[:space:]]"$entry"[[:space:]] ]] || complain "../$entry" "is not among what the top of the tree holds"
+    done < <(git -C .. ls-files | cut -d/ -f1 | sort -u)
+fi
 exit $status

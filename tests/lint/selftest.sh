@@ -88,6 +88,11 @@ expect 'src/cli/run/one.c:1: cli/run must not include "cli/tune/one.h"' layers .
 new_tree
 mkdir src/other && touch src/other/one.c
 expect 'the layer other is not in' layers .
+new_tree
+git init -q . && git add src
+expect fine layers .
+echo 1 > results.csv && git add results.csv
+expect 'results.csv: is not among what the top of the tree holds' layers .
 
 new_tree
 expect fine length .
