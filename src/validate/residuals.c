@@ -83,16 +83,20 @@ static void number(calc_residuals *out, calc_residual *last)
 
 static CALC_ORDER_BY(by_size, calc_residual_place, size, run)
 
-/* @return false without memory */
+/* By size, in units of the kind's typical error where both kinds have one. @return false without
+ * memory */
 static bool sort(calc_residuals *r, calc_quantity quantity, calc_unseen unseen)
 {
     calc_residual_list *list = &r->list[quantity][unseen];
+    const double *typical = r->typical[quantity];
+    bool units = typical[0] > 0 && typical[1] > 0;
     free(list->item);
     *list = (calc_residual_list){.item = calloc(r->count + 1, sizeof *list->item)};
     for (size_t i = 0; list->item && i < r->count; i++) {
         const calc_residual *one = &r->item[i];
         if (one->quantity == quantity && !isnan(one->value[unseen])) {
-            list->item[list->count++] = (calc_residual_place){fabs(one->value[unseen]), one};
+            double size = fabs(one->value[unseen]) / (units ? typical[one->traits.experts] : 1);
+            list->item[list->count++] = (calc_residual_place){size, one};
         }
     }
     if (list->item) {
@@ -117,7 +121,7 @@ static double typical(const calc_residuals *r, calc_quantity quantity, bool expe
         const calc_residual *one = list->item[i].run;
         sum += one->traits.experts == experts ? calc_spread_weight(runs[one->table]) : 0;
         if (one->traits.experts == experts && sum >= all / 2) {
-            return list->item[i].size;
+            return fabs(one->value[CALC_UNSEEN_WIDTH]);
         }
     }
     return 0;
@@ -128,11 +132,13 @@ static bool sort_all(calc_residuals *r)
     size_t *runs = calloc((size_t)r->tables + 1, sizeof *runs);
     bool fine = runs != NULL;
     for (calc_quantity q = 0; q < CALC_RESIDUAL_QUANTITIES; q++) {
-        for (calc_unseen u = 0; u < CALC_UNSEEN_COUNT; u++) {
-            fine = fine && sort(r, q, u);
-        }
+        r->typical[q][0] = r->typical[q][1] = 0;
+        fine = fine && sort(r, q, CALC_UNSEEN_WIDTH);
         for (int experts = 0; fine && experts < 2; experts++) {
             r->typical[q][experts] = typical(r, q, experts == 1, runs);
+        }
+        for (calc_unseen u = 0; u < CALC_UNSEEN_COUNT; u++) {
+            fine = fine && sort(r, q, u);
         }
     }
     free(runs);
@@ -385,53 +391,21 @@ static double value_of(const selection *s, const calc_residual *r)
     return r->value[s->query->unseen] * s->unit[r->traits.experts];
 }
 
-/* Runs of a class one after the other, of each kind by itself. */
-typedef struct walk {
-    const selection *s;
-    bool is_signed; /* negative ones come first, from the largest down; else by size alone */
-    size_t at[2];
-} walk;
-
-/* The next run of a kind; NULL: there is none. */
-static const calc_residual *peek(walk *w, bool experts)
-{
-    const calc_residual_list *list = w->s->list;
-    size_t n = list->count;
-    for (size_t *at = &w->at[experts]; *at < (w->is_signed ? 2 * n : n); ++*at) {
-        bool negative = w->is_signed && *at < n;
-        const calc_residual *r = list->item[negative ? n - 1 - *at : *at % n].run;
-        if (r->traits.experts == experts && has(w->s, r) &&
-            (!w->is_signed || (r->value[w->s->query->unseen] < 0) == negative)) {
-            return r;
-        }
-    }
-    return NULL;
-}
-
-static double rank_of(const walk *w, const calc_residual *r)
-{
-    double value = value_of(w->s, r);
-    return w->is_signed ? value : fabs(value);
-}
-
-static const calc_residual *next(walk *w)
-{
-    const calc_residual *dense = peek(w, false);
-    const calc_residual *experts = peek(w, true);
-    bool second = !dense || (experts && rank_of(w, experts) < rank_of(w, dense));
-    w->at[second]++;
-    return second ? experts : dense;
-}
-
-/* The error up to which runs weigh `wanted`, a logarithm; NaN: all weigh less. */
+/* The error up to which runs weigh `wanted`, a logarithm, with its sign or without; NaN: all weigh
+ * less. Negative ones come first, from the largest down. */
 static double log_at(const selection *s, double wanted, bool is_signed)
 {
-    walk w = {.s = s, .is_signed = is_signed};
+    size_t n = s->list->count;
     double sum = 0;
-    for (const calc_residual *r = next(&w); r; r = next(&w)) {
-        sum += s->weight[table_of(r)];
-        if (sum >= wanted * ROUNDING) {
-            return rank_of(&w, r);
+    for (size_t i = 0; i < (is_signed ? 2 * n : n); i++) {
+        bool negative = is_signed && i < n;
+        const calc_residual *r = s->list->item[negative ? n - 1 - i : i % n].run;
+        double value = value_of(s, r);
+        if (has(s, r) && (!is_signed || (value < 0) == negative)) {
+            sum += s->weight[table_of(r)];
+            if (sum >= wanted * ROUNDING) {
+                return is_signed ? value : fabs(value);
+            }
         }
     }
     return (double)NAN;

@@ -82,7 +82,8 @@ typedef struct calc_residual {
     int fold[CALC_UNSEEN_COUNT];     /**< runs with the same number were left out together */
 } calc_residual;
 
-/** A run, and the size of a value of it without its sign. */
+/** A run, and the size of a value of it without its sign; in units of its kind's typical error
+ *  where both kinds of models have one. */
 typedef struct calc_residual_place {
     double size;
     const calc_residual *run;
