@@ -377,7 +377,7 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
             e->strategy.tensor_par_overlap = (calc_tensor_par_overlap)overlap[l % overlap_count];
             bool again = e->strategy.tensor_par == 1
                              ? rows->count > before
-                             : l >= overlap_count && calc_operator_tiled(&e->strategy);
+                             : l >= overlap_count && calc_operator_streamed(&e->strategy);
             if (again && !calculon) {
                 continue;
             }

@@ -57,7 +57,7 @@ CALC_END(host, "host")
 
 /** How much of the communication each mechanism hides. */
 CALC_TABLE(overlap_shares, "overlap shares")
-CALC_TABLE_ROW(overlap_shares, tensor_par_fused, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of tensor-parallel communication fused into kernels; 0: 0.8")
+CALC_TABLE_ROW(overlap_shares, tensor_par_fused, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of tensor-parallel communication in tiles, at most; 0: all but a tile")
 CALC_TABLE_ROW(overlap_shares, tensor_par_async, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of the backward pass's, asynchronous; 0: 0.5")
 CALC_TABLE_ROW(overlap_shares, data_par,         REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of the computation that gradients and weights may hide behind; 0: 0.7")
 CALC_TABLE_ROW(overlap_shares, expert_par,       REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "of the all-to-all of experts, with expert_par_overlap; 0: 0.6")

@@ -205,7 +205,6 @@ static const calc_constant constants[] = {
     {"networks[1].latency_log2", {"networks[1].latency_log2"}, "s", LOG, 0.5, false, 30e-6, 1e-6, 0.0005},
     {"networks[0].all_to_all", {"networks[0].op_parameters.all_to_all.efficiency"}, "", LOGIT, 0.6, false, 0.6, 0.1, 0.98},
     {"networks[1].all_to_all", {"networks[1].op_parameters.all_to_all.efficiency"}, "", LOGIT, 0.6, false, 0.6, 0.1, 0.98},
-    {"overlap.tensor_par_fused", {"overlap.tensor_par_fused"}, "", LOGIT, 0.8, false, 0.7, 0, 1},
     {"overlap.tensor_par_async", {"overlap.tensor_par_async"}, "", LOGIT, 0.8, false, 0.5, 0, 1},
     {"overlap.data_par", {"overlap.data_par"}, "", LOGIT, 0.8, false, 0.7, 0, 1},
     {"overlap.expert_par", {"overlap.expert_par"}, "", LOGIT, 0.8, false, 0.6, 0, 1},

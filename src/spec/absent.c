@@ -95,8 +95,6 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     bool experts = app->num_experts > 0;
     bool exchange =
         experts && s->expert_par > 1 && s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED;
-    bool tiled = s->tensor_par > 1 && (s->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
-                                       s->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE);
     bool sequence = s->context_par > 1;
     bool flash = s->flash_attention || s->attention_type == CALC_ATTENTION_TYPE_FLASH;
     bool again = exec->training && (exec->layers.count > 0 || exec->stages.count > 0 ||
@@ -107,9 +105,8 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_dispatch_datatype:
     case ROW_combine_datatype:
         return !exchange;
-    case ROW_expert_par_overlap: /* it also hides the communication of split experts, or leaves
-                                    tiles alone */
-        return app->num_experts == 0 || (!exchange && s->expert_tensor_par <= 1 && !tiled);
+    case ROW_expert_par_overlap: /* it also hides the communication of split experts */
+        return app->num_experts == 0 || (!exchange && s->expert_tensor_par <= 1);
     case ROW_expert_par_net:
         return !exchange || ordered;
     case ROW_expert_tensor_par_net:

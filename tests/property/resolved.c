@@ -236,7 +236,6 @@ VALUE(grouped_mode, CALC_GROUPED_MODE_NO_OVERLAP)
 VALUE(wgrad, 2 * calc_format_bytes_or((calc_format)grad_format(e), NONE))
 VALUE(half, 0.5)
 VALUE(row_scaled, 0.7)
-VALUE(fused, 0.8)
 VALUE(window, 0.7)
 VALUE(expert_hidden, 0.6)
 VALUE(message_hidden, 0.85)
@@ -521,7 +520,7 @@ static const struct {
     {"sys.host.tensor_par_growth", NULL},
     {"sys.host.recompute_growth", half},
     {"sys.host.overlap_growth", half},
-    {"sys.overlap.tensor_par_fused", fused},
+    {"sys.overlap.tensor_par_fused", one},
     {"sys.overlap.tensor_par_async", half},
     {"sys.overlap.data_par", window},
     {"sys.overlap.expert_par", expert_hidden},

@@ -30,7 +30,7 @@ CALC_TEST(every_path_is_a_number_or_a_curve_of_a_system)
         ck_assert(c->spread > 0 && c->start > 0);
         ck_assert(c->scale == CALC_CONSTANT_LOG || c->start < 1);
     }
-    ck_assert_uint_eq(count, 36);
+    ck_assert_uint_eq(count, 35);
     ck_assert_ptr_null(calc_constant_find("watts"));
 }
 

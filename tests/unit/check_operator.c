@@ -74,12 +74,15 @@ CALC_TEST(elementwise_operators_have_no_weight_pass_but_layers_with_weights_do)
     }
 }
 
-CALC_TEST(rings_and_pipes_run_in_tiles)
+CALC_TEST(rings_pipes_and_fused_kernels_run_in_tiles)
 {
     calc_exec e = small_exec(2, 1, 1);
     for (int overlap = 0; overlap < CALC_TENSOR_PAR_OVERLAP_COUNT; overlap++) {
         e.strategy.tensor_par_overlap = (calc_tensor_par_overlap)overlap;
-        ck_assert(calc_operator_tiled(&e.strategy) == (overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
-                                                       overlap == CALC_TENSOR_PAR_OVERLAP_PIPE));
+        bool streamed =
+            overlap == CALC_TENSOR_PAR_OVERLAP_RING || overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+        ck_assert(calc_operator_streamed(&e.strategy) == streamed);
+        ck_assert(calc_operator_tiled(&e.strategy) ==
+                  (streamed || overlap == CALC_TENSOR_PAR_OVERLAP_FUSED));
     }
 }

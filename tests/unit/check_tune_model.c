@@ -68,7 +68,7 @@ CALC_TEST(unequal_stages_are_a_term_only_where_stages_are_unequal)
 {
     exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
     exec.pipeline_interleaving = 1;
-    ck_assert_double_gt(fabs(term_of(CALC_TUNE_TERM_UNEVEN)), 5e-4);
+    ck_assert_double_gt(fabs(term_of(CALC_TUNE_TERM_UNEVEN)), 1e-6);
     exec.strategy.data_par *= exec.pipeline_par;
     exec.pipeline_par = 1;
     ck_assert_double_eq_tol(term_of(CALC_TUNE_TERM_UNEVEN), 0, 1e-12);

@@ -58,17 +58,11 @@ typedef struct common {
 /* Share of a pass's communication that is exposed, where it does not run in tiles. */
 static double exposed_share(const calc_cost_context *c, bool backward)
 {
-    const calc_overlap_shares *share = &c->chip->overlap;
-    double fused = calc_share_or(share->tensor_par_fused, CALC_COST_TENSOR_PAR_FUSED);
-    double async = calc_share_or(share->tensor_par_async, TENSOR_PAR_ASYNC);
-    switch (c->strategy->tensor_par_overlap) {
-    case CALC_TENSOR_PAR_OVERLAP_FUSED:
-        return 1 - (backward ? calc_max(fused, async) : fused);
-    case CALC_TENSOR_PAR_OVERLAP_ASYNC:
-        return backward ? 1 - async : 1;
-    default:
-        return 1;
-    }
+    bool async = c->strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC ||
+                 c->strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_FUSED;
+    return backward && async
+               ? 1 - calc_share_or(c->chip->overlap.tensor_par_async, TENSOR_PAR_ASYNC)
+               : 1;
 }
 
 static common common_of(const calc_cost_context *c, unsigned recompute)

@@ -186,9 +186,12 @@ double calc_cost_link_s(const calc_cost_context *c, const calc_operator *o, calc
 bool calc_cost_tiles_has(const calc_cost_context *c, const calc_operator *o)
 {
     /* Shared experts hide the exchange of experts or tiles: not both. */
-    bool exchange = c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED;
+    const calc_strategy *s = c->strategy;
+    bool exchange = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED &&
+                    (s->expert_tensor_par > 1 ||
+                     (s->expert_par > 1 && s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED));
     return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 &&
-           calc_operator_tiled(c->strategy) && !(o->shared_expert && exchange) &&
+           calc_operator_tiled(s) && !(o->shared_expert && exchange) &&
            o[o->beside].kind == CALC_OPERATOR_MATRIX && c->shape->tensor_par > 1;
 }
 
@@ -234,8 +237,8 @@ static calc_cost_tiles tiles_of(const calc_cost_context *c, double flop_s, doubl
         out.time_s += pipe ? link_tile_s : 0;
         return out;
     }
-    double fused = calc_share_or(c->chip->overlap.tensor_par_fused, CALC_COST_TENSOR_PAR_FUSED);
-    out.exposed_s = calc_max(out.exposed_s, link_s * (1 - fused));
+    double most = calc_share_or(c->chip->overlap.tensor_par_fused, 1);
+    out.exposed_s = calc_max(out.exposed_s + link_tile_s, link_s * (1 - most));
     return out;
 }
 

@@ -65,9 +65,6 @@ typedef struct calc_cost_times {
 void calc_cost_times_of(const calc_cost_context *context, const calc_operator *operators,
                         size_t count, calc_cost_links *known, calc_cost_times *out);
 
-/** The value of an absent tensor_par_fused, as documented in overlap_shares.fields.h. */
-#define CALC_COST_TENSOR_PAR_FUSED 0.8
-
 /** Whether a collective, one of a list, runs in tiles. */
 bool calc_cost_tiles_has(const calc_cost_context *context, const calc_operator *op);
 
@@ -81,9 +78,9 @@ typedef struct calc_cost_tiles {
     double exposed_s; /**< communication that is not hidden */
 } calc_cost_tiles;
 
-/** The first tile is there already; the others travel beside the tiles before them. A pipe waits
- *  for one tile more than a ring, and hides at most as much as measured kernels do
- *  (overlap.tensor_par_fused).
+/** The first tile of the arithmetic, or the last one of the communication, has nothing beside it;
+ *  the others travel beside the tiles before them. A pipe waits for one tile more than a ring. A
+ *  machine may hide less (overlap.tensor_par_fused).
  *  @param link_s  of the whole communication */
 calc_cost_tiles calc_cost_tiles_of(const calc_cost_context *context, const calc_operator *matrix,
                                    calc_pass pass, double link_s);

@@ -157,7 +157,7 @@ static void add_up(const calc_build *b, calc_operator *o, calc_pass pass)
  */
 static bool keeps_gathered(const calc_build *b)
 {
-    return !b->strategy->seq_par_ag_redo && !calc_operator_tiled(b->strategy);
+    return !b->strategy->seq_par_ag_redo && !calc_operator_streamed(b->strategy);
 }
 
 calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsigned repeated_by,

@@ -325,7 +325,7 @@ size_t calc_calculon_block(const calc_recipe *recipe, calc_operator *out)
         .kept_elements = scattered ? elements / shape->tensor_par : elements,
         .scattered = scattered,
         .edge = strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
-        .tiled = calc_operator_tiled(strategy),
+        .tiled = calc_operator_streamed(strategy),
         .adds = recipe->adds,
         .multiquery = shape->kv_heads < shape->heads,
     };

@@ -177,11 +177,19 @@ static inline bool calc_operator_runs(const calc_operator *o, calc_pass pass)
            (o->weights > 0 && o->kind != CALC_OPERATOR_VECTOR);
 }
 
-/** Whether tensor-parallel communication overlaps with the matrices in tiles. */
-static inline bool calc_operator_tiled(const calc_strategy *strategy)
+/** Whether tensor-parallel communication overlaps with the matrices in tiles, of which a rank holds
+ *  one at a time: it never has a gathered input whole. */
+static inline bool calc_operator_streamed(const calc_strategy *strategy)
 {
     return strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
            strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
+}
+
+/** Whether it overlaps with the matrices in tiles, whatever a rank holds. */
+static inline bool calc_operator_tiled(const calc_strategy *strategy)
+{
+    return calc_operator_streamed(strategy) ||
+           strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_FUSED;
 }
 
 /** Recomputation of a strategy in training: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the

@@ -13,6 +13,10 @@
 /* Host work that is left when a graph launches the kernels, and its growth by default. */
 #define GRAPH_LEAVES 0.1
 #define GROWTH 0.5
+/* Kernels of the forward pass of blocks whose time host.block was measured on, with stored scores,
+ * and of those with experts of host.moe_block. */
+#define BLOCK_KERNELS 14
+#define MOE_BLOCK_KERNELS 30
 
 /* Share of the forward pass's kernels that recomputation launches again. */
 static double launched_again(const calc_operator *operators, size_t count, unsigned recompute)
@@ -27,8 +31,21 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
     return all > 0 ? again / all : 0; /* of Calculon: nothing is launched */
 }
 
-/* Time of the host to issue a block's kernels. An all-to-all hides behind another micro-batch only
- * if the block is issued in pieces, in turn with those of the other, each with events and a
+/* Kernels of the forward pass over those of a usual block, at least 1; adapters and experts one
+ * after the other are calc_adapter_launches()'s. */
+static double launched_more(calc_block_kind kind, const calc_stage_operators *list)
+{
+    double kernels = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const calc_operator *o = &list->item[i];
+        double launches = o->launches[CALC_PASS_FW] / calc_max(1, o->loops);
+        kernels += o->adapter ? 0 : launches * calc_operator_share(o);
+    }
+    return calc_max(1, kernels / (kind == CALC_MOE_BLOCK ? MOE_BLOCK_KERNELS : BLOCK_KERNELS));
+}
+
+/* Time of the host to issue a usual block's kernels. An all-to-all hides behind another micro-batch
+ * only if the block is issued in pieces, in turn with those of the other, each with events and a
  * backward graph of its own (Megatron Core, overlap_moe_expert_parallel_comm). */
 static double issued_s(const calc_cost_context *c, calc_block_kind kind)
 {
@@ -71,9 +88,11 @@ static double graphed_share(const calc_cost_context *c, calc_block_kind kind,
     return both * share + (mixes - both) * (share > CALC_GRAPHED_ROUTER) + (feeds - both) * router;
 }
 
-/* Time of the host to issue a block once, forward and backward. Graphs launch most of it; ranks of
- * tensor parallelism meet at every collective, so the slowest host sets the pace. */
-static double host_once_s(const calc_cost_context *c, calc_block_kind kind, double graphed)
+/* Time of the host to issue a block once, forward and backward, that has `more` times the kernels.
+ * Graphs launch most of it; ranks of tensor parallelism meet at every collective, so the slowest
+ * host sets the pace. */
+static double host_once_s(const calc_cost_context *c, calc_block_kind kind, double more,
+                          double graphed)
 {
     const calc_host *h = &c->chip->host;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
@@ -83,7 +102,8 @@ static double host_once_s(const calc_cost_context *c, calc_block_kind kind, doub
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
     double once = c->training ? 1 : 1.0 / 3;
-    return (issued_s(c, kind) * (1 - (1 - GRAPH_LEAVES) * graphed) + quantized_s) * meet * once;
+    double issued = issued_s(c, kind) * more * (1 - (1 - GRAPH_LEAVES) * graphed);
+    return (issued + quantized_s) * meet * once;
 }
 
 /* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
@@ -289,7 +309,7 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     }
     double again = calc_share_or(c->chip->host.recompute_growth, GROWTH) *
                    launched_again(list->item, list->count, recompute);
-    double once_s = host_once_s(c, kind, graphed_share(c, kind, list));
+    double once_s = host_once_s(c, kind, launched_more(kind, list), graphed_share(c, kind, list));
     if (c->training && (calc_adapter_freezes(c->strategy, true) || c->strategy->looped_experts)) {
         once_s *= calc_adapter_launches(list->item, list->count);
     }
@@ -369,7 +389,7 @@ static void add_encoder(const calc_cost_context *c, const calc_stage_operators *
     double s = e.fw_s + e.agrad_s + e.wgrad_s + e.re_s;
     double blocks = calc_operator_share(&list->item[first]);
     bool forward = !c->training || list->item[first].untouched > 0;
-    double host_s = host_once_s(c, CALC_DENSE_BLOCK, c->strategy->cuda_graph) * blocks *
+    double host_s = host_once_s(c, CALC_DENSE_BLOCK, 1, c->strategy->cuda_graph) * blocks *
                     (forward && c->training ? 1.0 / 3 : 1);
     double factor =
         s > 0 ? calc_stage_beside_host_s(s, host_s, c->strategy->launch_blocking) / s : 1;

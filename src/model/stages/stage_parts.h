@@ -48,7 +48,7 @@ void calc_stage_timed_put_experts(const calc_cost_context *context, calc_stage_t
  *  same operators, which take the same time. */
 static inline bool calc_stage_operators_same(const calc_strategy *a, const calc_strategy *b)
 {
-    return calc_operator_tiled(a) == calc_operator_tiled(b);
+    return calc_operator_streamed(a) == calc_operator_streamed(b);
 }
 
 /** calc_stage_parts_of() from them.
