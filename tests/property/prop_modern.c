@@ -628,8 +628,7 @@ static bool law_offload(const calc_random_layout *l)
     double slack = rounding * without.total_time;
     /* With fewer micro-batches than stages the bound of uneven stages is not one. */
     bool hides = e->strategy.data_par_overlap || e->strategy.param_gather_overlap ||
-                 e->strategy.zero_stage == 3 ||
-                 without.num_microbatches < (double)e->pipeline_par;
+                 e->strategy.zero_stage == 3 || without.num_microbatches < (double)e->pipeline_par;
     must(hides || !(with.total_time < without.total_time - slack), "total_time", with.total_time,
          without.total_time);
     /* Gradients that are whole on every rank are shared in the second tier. */

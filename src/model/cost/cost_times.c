@@ -190,9 +190,9 @@ bool calc_cost_tiles_has(const calc_cost_context *c, const calc_operator *o)
     bool exchange = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED &&
                     (s->expert_tensor_par > 1 ||
                      (s->expert_par > 1 && s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED));
-    return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 &&
-           calc_operator_tiled(s) && !(o->shared_expert && exchange) &&
-           o[o->beside].kind == CALC_OPERATOR_MATRIX && c->shape->tensor_par > 1;
+    return o->kind == CALC_OPERATOR_COLLECTIVE && o->beside != 0 && calc_operator_tiled(s) &&
+           !(o->shared_expert && exchange) && o[o->beside].kind == CALC_OPERATOR_MATRIX &&
+           c->shape->tensor_par > 1;
 }
 
 const calc_operator *calc_cost_tiles_beside(const calc_cost_context *c, const calc_operator *list,
