@@ -2,11 +2,12 @@
 # Commands shown in the documentation work. In blocks ```console, each line `$ COMMAND` is run from
 # the root of a scratch copy of the project, with the built calc first in PATH. The lines below it,
 # if there are any, are what it prints (stdout and stderr); a line `...` stands for any lines. A
-# command without such lines must succeed. CALC_UPDATE=1 writes what is printed into the file instead,
-# where all lines are shown.   usage: run.sh BIN ROOT FILE...
+# command without such lines must succeed. CALC_UPDATE=1 writes what is printed into the file instead:
+# all lines, or those most like the ones shown.   usage: run.sh BIN ROOT FILE...
 set -eu
 bin=$(cd "$1" && pwd)
 root=$(cd "$2" && pwd)
+shorten=$(cd "$(dirname "$0")" && pwd)/shorten.py
 shift 2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -31,8 +32,9 @@ check()
     elif [ -n "$3" ] && [[ $printed == $3 ]]; then
         return
     fi
-    if [ -n "${CALC_UPDATE:-}" ] && [ -n "$3" ] && [[ $3 != *'?(*'* ]]; then
-        cp "$scratch/printed" "$scratch/new/${1##*:}"
+    if [ -n "${CALC_UPDATE:-}" ] && [ -n "$3" ]; then
+        printf '%s' "$shown" > "$scratch/shown"
+        python3 "$shorten" "$scratch/printed" "$scratch/shown" > "$scratch/new/${1##*:}"
         return
     fi
     echo "$1: \$ $2"
@@ -76,14 +78,19 @@ for file in "$@"; do
                 command=${line#\$ }
                 place=$number
                 pattern=
+                shown=
             fi
             ;;
-        'yes...') pattern+=$'?(*\n)' ;;
+        'yes...')
+            pattern+=$'?(*\n)'
+            shown+=$line$'\n'
+            ;;
         yes*)
             if [ -n "$command" ] && [ -z "$pattern" ] && [[ $command == *\\ ]]; then
                 command=${command%\\}$line
             else
                 pattern+=$(printf '%s' "$line" | sed 's/[][\\*?+@!()|]/\\&/g')$'\n'
+                shown+=$line$'\n'
             fi
             ;;
         esac
