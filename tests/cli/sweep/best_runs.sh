@@ -1,6 +1,5 @@
-# exit 1
 # the best layout, from --save-best and from --out, is an input of calc run with the same numbers
-"$CALC" sweep gpt3-13B a100_80g --procs 64 --batch 64 --save-best best.json --out best.csv > /dev/null
+"$CALC" sweep gpt3-13B a100_80g --procs 64 --batch 64 --axis tp=4 --axis pp=4 --save-best best.json --out best.csv > /dev/null
 "$CALC" run gpt3-13B a100_80g best.json --csv run.csv > /dev/null && cat best.json
 column()
 {
