@@ -33,7 +33,6 @@ NODES = "experts over two and more nodes are predicted 2 to 25 % faster; nobody 
 EXPLAINED = {
     "gpt-oss-120B_64 h100_sxm": NODES,
     "g-dsv3-h200-256": NODES,
-    "mb-dsv3-b300-256-mxfp8": NODES,
     "nemo2412-sft-l70b-h100-16": "16 bytes a weight on 16 GPUs fill their memory: what the "
                                  "published fine-tuning kept is not known",
 }

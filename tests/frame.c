@@ -11,6 +11,16 @@ extern const calc_test_frame calc_tests __attribute__((weak));
 
 static calc_test *first;
 
+void __wrap__mark_point(const char *file, int line);
+
+/* Check notes where a test is at every comparison that holds, by a write() to a file: half the time
+ * of tests that compare millions of numbers. A debugger or a sanitizer tells where one crashed. */
+void __wrap__mark_point(const char *file, int line)
+{
+    (void)file;
+    (void)line;
+}
+
 /* Compilers may call the constructors of a file in any order. */
 void calc_test_add(calc_test *test, int from, int to)
 {

@@ -1,4 +1,4 @@
 /* With documents and words that are none. */
 #include "commands.h"
 
-COMMANDS("check_commands_errors.txt");
+COMMANDS("check_commands_errors.txt", false);

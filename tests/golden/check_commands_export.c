@@ -1,4 +1,4 @@
 /* That write what frameworks read, and those that they refuse. */
 #include "commands.h"
 
-COMMANDS("check_commands_export.txt");
+COMMANDS("check_commands_export.txt", false);

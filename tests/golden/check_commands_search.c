@@ -1,4 +1,4 @@
 /* That look for layouts, measure, and do as other planners do. */
 #include "commands.h"
 
-COMMANDS("check_commands_search.txt");
+COMMANDS("check_commands_search.txt", true);

@@ -32,13 +32,17 @@ static void *workspace;
 
 static pile *pile_of(const char *table, const char *key)
 {
-    pile *p = piles;
-    while (p->key && (strcmp(p->key, key) != 0 || strcmp(p->table, table) != 0)) {
-        p++;
+    /* Mostly they are asked for in the order in which they were the first time. */
+    static pile *after = piles;
+    pile *p = after->key ? after : piles;
+    if (p == piles || strcmp(p->key, key) != 0 || strcmp(p->table, table) != 0) {
+        for (p = piles; p->key && (strcmp(p->key, key) != 0 || strcmp(p->table, table) != 0); p++) {
+        }
+        ck_assert_ptr_ne(p, piles + ROWS - 1);
+        p->table = table;
+        p->key = p->key ? p->key : strdup(key);
     }
-    ck_assert_ptr_ne(p, piles + ROWS - 1);
-    p->table = table;
-    p->key = p->key ? p->key : strdup(key);
+    after = p + 1;
     return p;
 }
 

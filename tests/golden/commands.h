@@ -238,10 +238,12 @@ static void answer(const char *said, FILE *out)
 }
 
 /** What a program of commands is. */
-#define COMMANDS(file)                                                                             \
+/* @param some  those that take long: slow builds run some of them (CALC_SAMPLE) */
+#define COMMANDS(file, some)                                                                       \
     const calc_test_frame calc_tests = {.setup = enter,                                            \
                                         .teardown = leave,                                         \
                                         .timeout_s = 300,                                          \
+                                        .drawn = some,                                             \
                                         .cases = "golden/" file,                                   \
                                         .answer = answer}
 

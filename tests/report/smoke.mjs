@@ -489,7 +489,7 @@ async function checkPlan() {
 
 /* Strategies layer by layer. */
 async function checkLayers() {
-  make("plan", "llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--set", "mem1.GiB=26", "--layers", "--axis", "pp=2", "--top", "2",
+  make("plan", "llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--set", "mem1.GiB=24", "--layers", "--axis", "pp=2", "--top", "2",
     "--time-limit", "1000", "--html", file("layers.html"), "--out", file("layers.json"));
   const told = json("layers.json");
   const [best] = told.found;

@@ -163,14 +163,14 @@ static sums sum(const calc_shape *shape, const calc_strategy *strategy, bool tra
     static const calc_chip chip; /* no time is asked for */
     calc_operator item[CALC_MAX_OPERATORS];
     sums s = {0, 0, 0};
+    if (!shape->encoder) {
+        return s;
+    }
     calc_shape one = *shape;
     one.microbatch = 1;
     const calc_recipe recipe = {
         .shape = &one, .chip = &chip, .strategy = strategy, .training = training};
     size_t tower;
-    if (!shape->encoder) {
-        return s;
-    }
     size_t count = list(&recipe, item, &tower);
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &item[i];
