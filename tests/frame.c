@@ -13,8 +13,9 @@ static calc_test *first;
 
 void __wrap__mark_point(const char *file, int line);
 
-/* Check notes where a test is at every comparison that holds, by a write() to a file: half the time
- * of tests that compare millions of numbers. A debugger or a sanitizer tells where one crashed. */
+/* Check notes where a test is at every comparison that holds, by a write() to a file: a third of
+ * the processor time of unit and property tests. A debugger or a sanitizer tells where one crashed.
+ */
 void __wrap__mark_point(const char *file, int line)
 {
     (void)file;
@@ -205,7 +206,7 @@ int main(int count, char **argument)
     tcase_add_unchecked_fixture(tests, frame->setup_once, frame->teardown_once);
     /* The name of the one that runs; all are written. */
     const char *only = update ? NULL : getenv("CALC_TEST");
-    /* Those of the optimised build are all run; one of three with sanitizers. */
+    /* All in the preset release, one of two in dev, of three with sanitizers, of six in quick. */
     int number = 0, every = frame->drawn && !update && !only ? sample_step() / 4 : 1;
     for (const calc_test *t = first; t; t = t->next, number++) {
         if (only ? strcmp(only, t->test.name) == 0 : every < 2 || number % every == 0) {

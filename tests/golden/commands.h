@@ -237,8 +237,8 @@ static void answer(const char *said, FILE *out)
     }
 }
 
-/** What a program of commands is. */
-/* @param some  those that take long: slow builds run some of them (CALC_SAMPLE) */
+/** What a program of commands is.
+ *  @param some  they take long, so that slow builds run some of them (CALC_SAMPLE) */
 #define COMMANDS(file, some)                                                                       \
     const calc_test_frame calc_tests = {.setup = enter,                                            \
                                         .teardown = leave,                                         \
